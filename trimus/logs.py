@@ -1,0 +1,91 @@
+"""Logging: one readable line an event on the console, or one JSON object a line where a collector reads."""
+
+from __future__ import annotations
+
+import logging
+import logging.config
+from collections.abc import Iterable
+from typing import Any
+
+import structlog
+
+# Libraries that tell every request or poll at INFO; their warnings still show.
+QUIET_LOGGERS = (
+    "celery.beat",
+    "celery.app.trace",
+    "celery.worker.strategy",
+    "httpx2",
+    "httpcore2",
+    "openai",
+    "anthropic",
+    "django.request",
+)
+
+
+def configure(options: dict[str, Any]) -> None:
+    """Set up logging for the process; Django calls it with the setting LOGGING.
+
+    `options`: `json` (one object a line) and `debug_topics` (topic `parser` opens the logger
+    `trimus.parser` at DEBUG).
+    """
+    logging.config.dictConfig(logging_config(json=options["json"], debug_topics=options["debug_topics"]))
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.add_logger_name,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+
+
+def logging_config(*, json: bool, debug_topics: Iterable[str]) -> dict[str, Any]:
+    """The dictionary for `logging.config.dictConfig`."""
+    quiet = {name: {"level": "WARNING"} for name in QUIET_LOGGERS}
+    topics = {f"trimus.{topic}": {"level": "DEBUG"} for topic in debug_topics}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": [
+                    structlog.contextvars.merge_contextvars,
+                    structlog.stdlib.add_logger_name,
+                    structlog.stdlib.add_log_level,
+                    structlog.stdlib.ExtraAdder(),
+                ],
+                "processors": _json_processors() if json else _console_processors(),
+            }
+        },
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["console"], "level": "INFO"},
+        "loggers": quiet | topics,
+    }
+
+
+def _console_processors() -> list[Any]:
+    return [
+        structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.dev.ConsoleRenderer(
+            colors=False,
+            pad_event_to=0,
+            pad_level=False,
+            exception_formatter=structlog.dev.plain_traceback,
+        ),
+    ]
+
+
+def _json_processors() -> list[Any]:
+    return [
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(),
+    ]

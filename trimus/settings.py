@@ -1,0 +1,186 @@
+"""Settings: the only reader of the environment. Each variable has a working default for one machine.
+
+`.env.example` says what each variable is for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from trimus.checks import is_local_mode, unsafe_reasons
+from trimus.language_models import LanguageModels
+from trimus.secret_key import local_secret_key
+
+env = environ.Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+env.read_env(BASE_DIR / ".env")
+
+# --- Where it lives and whom it serves
+
+DATA_DIR = Path(env.str("TRIMUS_DATA_DIR", default="") or BASE_DIR / "data").resolve()
+HOST = env.str("TRIMUS_HOST", default="127.0.0.1")
+PORT = env.int("TRIMUS_PORT", default=8000)
+ALLOWED_HOSTS = env.list("TRIMUS_ALLOWED_HOSTS", default=[]) or ["127.0.0.1", "localhost", "[::1]"]
+# Addresses of reverse proxies whose word about the client's address and scheme is taken.
+TRUSTED_PROXIES = env.list("TRIMUS_TRUSTED_PROXIES", default=[])
+LOCAL_MODE = is_local_mode(HOST, ALLOWED_HOSTS)
+DEBUG = env.bool("DJANGO_DEBUG", default=False)
+SECRET_KEY = env.str("TRIMUS_SECRET_KEY", default="")
+if LOCAL_MODE:
+    SECRET_KEY = SECRET_KEY or local_secret_key(DATA_DIR / "secret_key")
+elif reasons := unsafe_reasons(secret_key=SECRET_KEY, debug=DEBUG, allowed_hosts=ALLOWED_HOSTS):
+    raise ImproperlyConfigured("Other machines could reach this installation, so:\n" + "\n".join(reasons))
+
+# --- Applications, requests, pages
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "issues",
+    "agents",
+    "engine",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "trimus.headers.SecurityHeadersMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "trimus.urls"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    # Names carry a hash of the content, so browsers keep them for ever; gzipped once, not per request.
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# --- Database and concurrency
+
+# Threads that answer requests, in each web process.
+WEB_THREADS = env.int("TRIMUS_WEB_THREADS", default=8)
+# Runs that one worker process holds at a time, and how many of them do database work at once: 200 replies
+# that arrive together must neither use up PostgreSQL's connections nor fight for SQLite's one lock.
+WORKER_SLOTS = env.int("TRIMUS_WORKER_SLOTS", default=256)
+DATABASE_SLOTS = env.int("TRIMUS_DATABASE_SLOTS", default=16)
+
+
+def _database() -> dict[str, Any]:
+    if not env.str("DATABASE_URL", default=""):
+        database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "trimus.sqlite3")}
+    else:
+        database = env.db("DATABASE_URL")
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        # One connection a thread, kept: opening one costs more than most queries.
+        database["CONN_MAX_AGE"] = None
+        database["OPTIONS"] = {
+            # Deferred transactions fail at once with "database is locked" whatever the time-out, when
+            # another writer got in after their first read; immediate ones queue.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            # In WAL mode NORMAL loses no committed transaction to a killed process; a power cut may take
+            # the last ones, and leaves the file whole.
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        }
+    else:
+        # A worker's threads wait on models, not on the database: they share few connections instead of
+        # keeping one each. A closed connection goes back to the pool, so nothing may stay open (age 0).
+        database["CONN_MAX_AGE"] = 0
+        database["CONN_HEALTH_CHECKS"] = True
+        database["OPTIONS"] = {
+            "connect_timeout": 5,
+            "pool": {"min_size": 1, "max_size": max(DATABASE_SLOTS, WEB_THREADS) + 4, "timeout": 20},
+        }
+    return database
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Identity and transport
+
+AUTH_USER_MODEL = "issues.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+HTTPS = env.bool("TRIMUS_HTTPS", default=not LOCAL_MODE)
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_AGE = 30 * 24 * 3600
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+# Cookies do not know of ports: two installations on one machine would log each other out.
+SESSION_COOKIE_NAME = f"trimus_session_{PORT}" if LOCAL_MODE else "trimus_session"
+CSRF_COOKIE_NAME = f"trimus_csrf_{PORT}" if LOCAL_MODE else "trimus_csrf"
+
+# --- Broker and worker: messages say "look", the rows in the database are the work
+
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or "embedded://"
+BROKER_DIR = DATA_DIR / "broker"
+
+# --- Language models
+
+LLM = LanguageModels(
+    openai_api_key=env.str("OPENAI_API_KEY", default=""),
+    openai_base_url=env.str("OPENAI_BASE_URL", default=""),
+    anthropic_api_key=env.str("ANTHROPIC_API_KEY", default=""),
+    anthropic_base_url=env.str("ANTHROPIC_BASE_URL", default=""),
+    compatible_base_url=env.str("TRIMUS_LLM_BASE_URL", default=""),
+    compatible_model=env.str("TRIMUS_LLM_MODEL", default=""),
+)
+
+# --- Logs
+
+DEBUG_TOPICS = frozenset(env.list("TRIMUS_DEBUG", default=[]))
+LOGGING_CONFIG = "trimus.logs.configure"
+LOGGING = {"json": env.bool("TRIMUS_LOG_JSON", default=False), "debug_topics": sorted(DEBUG_TOPICS)}
+
+# --- REST API (rest_framework, drf_spectacular)
