@@ -1,0 +1,26 @@
+"""The tables of the workers and their work: one module a noun, all importable from here."""
+
+from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
+from agents.models.routine import Routine, RoutineFire
+from agents.models.run import ActionOutcome, ModelCall, Run, RunAction, RunState
+from agents.models.skill import Skill
+from agents.models.wakeup import Wakeup, WakeupSource, WakeupState
+
+__all__ = [
+    "ActionOutcome",
+    "Adapter",
+    "Agent",
+    "AgentStatus",
+    "ModelCall",
+    "PolicyPreset",
+    "Routine",
+    "RoutineFire",
+    "Run",
+    "RunAction",
+    "RunState",
+    "Skill",
+    "Tier",
+    "Wakeup",
+    "WakeupSource",
+    "WakeupState",
+]

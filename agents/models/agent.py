@@ -1,0 +1,113 @@
+"""A worker."""
+
+from __future__ import annotations
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+
+ROUTING_ROLES = ("triage",)
+"""Roles whose job is to hand work on."""
+
+
+class AgentStatus(models.TextChoices):
+    ACTIVE = "active", "Active"
+    PAUSED = "paused", "Paused"
+    PENDING = "pending", "Pending"
+    TERMINATED = "terminated", "Terminated"
+
+
+class Adapter(models.TextChoices):
+    """How an agent's heartbeat is answered."""
+
+    LLM = "llm", "Model"
+    EXTERNAL = "external", "Outside agent"
+
+
+class Tier(models.TextChoices):
+    """How much of the fixed text a prompt spends; empty: by the model's window."""
+
+    FULL = "full", "Full"
+    LEAN = "lean", "Lean"
+
+
+class PolicyPreset(models.TextChoices):
+    PROBATION = "probation", "Probation"
+    STANDARD = "standard", "Standard"
+    TRUSTED = "trusted", "Trusted"
+
+
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def active(self) -> AgentQuerySet:
+        return self.filter(status=AgentStatus.ACTIVE)
+
+    def present(self) -> AgentQuerySet:
+        """All that were not terminated."""
+        return self.exclude(status=AgentStatus.TERMINATED)
+
+    def routing(self) -> AgentQuerySet:
+        return self.filter(role__in=ROUTING_ROLES)
+
+
+class Agent(models.Model):
+    """A worker with a place in the reporting line and a way to be asked (adapter, provider, model)."""
+
+    company = models.ForeignKey("issues.Company", on_delete=models.CASCADE, related_name="agents")
+    name = models.CharField(max_length=120)
+    handle = models.CharField(max_length=40)
+    role = models.CharField(max_length=60, blank=True, help_text="`triage` hands work on.")
+    title = models.CharField(max_length=120, blank=True)
+    description = models.CharField(max_length=300, blank=True, help_text="One line, for rosters.")
+    instructions = models.TextField(blank=True)
+    knowledge = models.TextField(blank=True, max_length=15_000)
+    manager = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="reports")
+    status = models.CharField(max_length=10, choices=AgentStatus, default=AgentStatus.ACTIVE)
+    adapter = models.CharField(max_length=20, choices=Adapter, default=Adapter.LLM)
+    provider = models.CharField(max_length=40, blank=True, help_text="openai, anthropic, scripted; empty: the default.")
+    model = models.CharField(max_length=120, blank=True, help_text="Empty: the default of the company.")
+    script = models.TextField(blank=True, help_text="The replies of a scripted agent.")
+    tier = models.CharField(max_length=4, choices=Tier, blank=True)
+    thinking = models.CharField(max_length=10, default="off")
+    max_output_tokens = models.PositiveIntegerField(null=True, blank=True)
+    policy = models.CharField(max_length=10, choices=PolicyPreset, default=PolicyPreset.STANDARD)
+    max_concurrent_runs = models.PositiveSmallIntegerField(
+        default=1, validators=[MinValueValidator(1), MaxValueValidator(100)]
+    )
+    schedule_minutes = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(5), MaxValueValidator(1_440)],
+        help_text="Looks for work of its own this often; empty: never.",
+    )
+    next_schedule_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AgentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["company", "handle"], name="agent_handle_once"),
+            models.CheckConstraint(condition=Q(status__in=AgentStatus.values), name="agent_status_known"),
+            models.CheckConstraint(condition=Q(policy__in=PolicyPreset.values), name="agent_policy_known"),
+            models.CheckConstraint(condition=Q(manager=None) | ~Q(manager=F("id")), name="agent_not_its_own_manager"),
+            models.CheckConstraint(condition=Q(max_concurrent_runs__gte=1), name="agent_may_run"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["next_schedule_at"], condition=Q(next_schedule_at__isnull=False), name="agent_scheduled"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} (@{self.handle})"
+
+    @property
+    def is_active(self) -> bool:
+        return self.status == AgentStatus.ACTIVE
+
+    @property
+    def is_routing(self) -> bool:
+        return self.role in ROUTING_ROLES
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether no model is asked: the board says "scripted, no model"."""
+        return self.provider == "scripted"

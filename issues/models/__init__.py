@@ -1,0 +1,47 @@
+"""The tracker's tables: one module a noun, all importable from here."""
+
+from issues.models.activity import Activity, ActorKind
+from issues.models.approval import Approval, ApprovalKind, ApprovalStatus
+from issues.models.attachment import Attachment, Blob, Extraction
+from issues.models.comment import Comment
+from issues.models.company import Company, CompanyStatus, Handle, Member, Role
+from issues.models.finding import Finding
+from issues.models.inbox import InboxItem, InboxKind
+from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
+from issues.models.key import ApiKey
+from issues.models.project import Label, Project
+from issues.models.user import LoginLink, User
+from issues.models.workspace import FileVersion, WorkspaceFile
+
+__all__ = [
+    "Activity",
+    "ActorKind",
+    "ApiKey",
+    "Approval",
+    "ApprovalKind",
+    "ApprovalStatus",
+    "Attachment",
+    "Blob",
+    "Blocker",
+    "Comment",
+    "Company",
+    "CompanyStatus",
+    "Extraction",
+    "FileVersion",
+    "Finding",
+    "Handle",
+    "InboxItem",
+    "InboxKind",
+    "Issue",
+    "Label",
+    "LoginLink",
+    "Member",
+    "Priority",
+    "Project",
+    "Reviewer",
+    "Role",
+    "Status",
+    "User",
+    "Verdict",
+    "WorkspaceFile",
+]

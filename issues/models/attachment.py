@@ -1,0 +1,44 @@
+"""Files that people attach, and the content-addressed bytes behind every file."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from issues.models.issue import Issue
+
+
+class Blob(models.Model):
+    """Bytes stored once under their SHA-256 in the data directory."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    size = models.PositiveBigIntegerField(help_text="Bytes.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class Extraction(models.TextChoices):
+    """What became of an attachment's text."""
+
+    DONE = "done", "Read"
+    UNSUPPORTED = "unsupported", "Not a kind that can be read"
+    FAILED = "failed", "Could not be read"
+
+
+class Attachment(models.Model):
+    """A file on an issue, with the text that agents are shown of it."""
+
+    issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="attachments")
+    uploaded_by = models.ForeignKey(
+        "issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="attachments"
+    )
+    name = models.CharField(max_length=255)
+    media_type = models.CharField(max_length=120)
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="attachments")
+    extraction = models.CharField(max_length=12, choices=Extraction)
+    text = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,48 @@
+"""What people and agents write on an issue."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from issues.models.issue import Issue
+
+
+class Comment(models.Model):
+    """Markdown text on an issue by a member or an agent; a person can pin it."""
+
+    issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="comments")
+    author_member = models.ForeignKey(
+        "issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="comments"
+    )
+    author_agent = models.ForeignKey(
+        "agents.Agent", on_delete=models.PROTECT, null=True, blank=True, related_name="comments"
+    )
+    run = models.ForeignKey(
+        "agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="comments"
+    )
+    body = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    edited_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    pinned_at = models.DateTimeField(null=True, blank=True)
+    pinned_by = models.ForeignKey(
+        "issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(author_member=None, author_agent__isnull=False)
+                | Q(author_member__isnull=False, author_agent=None),
+                name="comment_one_author",
+            ),
+            models.CheckConstraint(condition=~Q(body=""), name="comment_not_empty"),
+        ]
+        indexes = [
+            models.Index(fields=["issue", "id"], name="comment_timeline"),
+            models.Index(fields=["issue"], condition=Q(pinned_at__isnull=False), name="comment_pinned"),
+        ]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on {self.issue_id}"

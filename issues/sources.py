@@ -1,0 +1,20 @@
+"""What can wake an agent. The issues know the causes; the wakeups they become are the agents' business."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class WakeupSource(models.TextChoices):
+    MENTION = "mention", "Mentioned"
+    MANUAL = "manual", "Run by a person"
+    BLOCKER_RESOLVED = "blocker_resolved", "Blocker resolved"
+    CHILD_CLOSED = "child_closed", "Children closed"
+    ASSIGNED = "assigned", "Assigned"
+    CONTINUE = "continue", "Going on"
+    COMMENTED = "commented", "Commented"
+    APPROVAL_DECIDED = "approval_decided", "Approval decided"
+    REVIEW_REQUESTED = "review_requested", "Review requested"
+    CREATED = "created", "Created"
+    ROUTINE = "routine", "Routine"
+    SCHEDULE = "schedule", "Schedule"
