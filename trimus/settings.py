@@ -163,8 +163,55 @@ CSRF_COOKIE_NAME = f"trimus_csrf_{PORT}" if LOCAL_MODE else "trimus_csrf"
 
 # --- Broker and worker: messages say "look", the rows in the database are the work
 
+TICK_SECONDS = 5.0
+BROKER_TIMEOUT_SECONDS = 1.0
+
+
+def _broker_options() -> dict[str, Any]:
+    """Options of the transport: each names its time-outs differently, and by default has none."""
+    once = {"max_retries": 0}  # else kombu tries to connect again on its own account
+    match CELERY_BROKER_URL.partition(":")[0]:
+        case "embedded":
+            return once | {"folder": str(BROKER_DIR)}
+        case "redis" | "rediss":
+            return once | {
+                "socket_connect_timeout": BROKER_TIMEOUT_SECONDS,
+                "socket_timeout": BROKER_TIMEOUT_SECONDS,
+            }
+        case "amqp" | "amqps":
+            return once | {"read_timeout": BROKER_TIMEOUT_SECONDS, "write_timeout": BROKER_TIMEOUT_SECONDS}
+        case _:
+            return once
+
+
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or "embedded://"
 BROKER_DIR = DATA_DIR / "broker"
+# A request that cannot ring waits no longer than this, once: the sweep finds what it left.
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_BROKER_CONNECTION_TIMEOUT = BROKER_TIMEOUT_SECONDS
+CELERY_BROKER_POOL_ACQUIRE_TIMEOUT = BROKER_TIMEOUT_SECONDS
+CELERY_BROKER_TRANSPORT_OPTIONS = _broker_options()
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
+CELERY_IMPORTS = ["engine.tasks"]
+CELERY_TASK_DEFAULT_QUEUE = "trimus"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = WORKER_SLOTS
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
+# One interval, known in code, leaves the scheduler nothing to remember.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
+CELERY_BEAT_SCHEDULE = {
+    "tick": {
+        "task": "engine.tasks.tick",
+        "schedule": TICK_SECONDS,
+        # Ticks pile up while no worker runs; one of them is enough.
+        "options": {"expires": TICK_SECONDS},
+    }
+}
 
 # --- Language models
 
