@@ -1,0 +1,47 @@
+"""What tests share: markers that name what a test needs, and a summary of what was left out and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests import machine
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs what the machine lacks, or fail it where that was required."""
+    for name in machine.NEEDS:
+        if item.get_closest_marker(name) is None:
+            continue
+        reason = machine.lack(name)
+        if reason is None:
+            continue
+        if name in machine.required():
+            pytest.fail(f"TRIMUS_REQUIRE names {name}, but there is {reason}", pytrace=False)
+        pytest.skip(reason)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out and why."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    if reasons:
+        terminalreporter.section("left out")
+        for reason, count in sorted(reasons.items()):
+            terminalreporter.line(f"{count} {'test' if count == 1 else 'tests'}: {reason}")
+
+
+@pytest.fixture
+def redis_url() -> str:
+    """A database of the Redis server that tests may fill; they empty what they used."""
+    return machine.REDIS_URL
+
+
+@pytest.fixture
+def rabbitmq_url() -> str:
+    """The RabbitMQ server."""
+    return machine.RABBITMQ_URL
