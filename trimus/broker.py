@@ -105,7 +105,7 @@ class Channel(virtual.Channel):
         if len(content) > MESSAGE_LIMIT_BYTES:
             raise UnreadableMessageError(f"larger than {MESSAGE_LIMIT_BYTES} bytes")
         try:
-            payload = loads(content)
+            payload: dict[str, Any] = loads(content)
             # Kombu builds this object from the payload and lets what it raises end the worker.
             message = self.Message(payload, channel=self)
         except Exception as error:

@@ -41,8 +41,8 @@ def unsafe_reasons(*, secret_key: str, debug: bool, allowed_hosts: Iterable[str]
     if debug:
         reasons.append("DJANGO_DEBUG is on, and its error pages show settings and code: unset it.")
     names = list(allowed_hosts)
-    if not names:
-        reasons.append("TRIMUS_ALLOWED_HOSTS is empty: name the hosts people will open, comma-separated.")
+    if all(is_loopback(name) for name in names):
+        reasons.append("TRIMUS_ALLOWED_HOSTS is not set: name the hosts people will open, comma-separated.")
     if any("*" in name or name.startswith(".") for name in names):
         reasons.append("TRIMUS_ALLOWED_HOSTS has a wildcard: name each host.")
     return reasons

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,21 @@ from trimus.secret_key import local_secret_key
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
 env.read_env(BASE_DIR / ".env")
+# An empty variable is an unset one: a line of `.env` may be left open.
+env.ENVIRON = {name: value for name, value in os.environ.items() if value}
 
 # --- Where it lives and whom it serves
 
-DATA_DIR = Path(env.str("TRIMUS_DATA_DIR", default="") or BASE_DIR / "data").resolve()
+DATA_DIR = Path(env.str("TRIMUS_DATA_DIR", default=str(BASE_DIR / "data"))).resolve()
 HOST = env.str("TRIMUS_HOST", default="127.0.0.1")
 PORT = env.int("TRIMUS_PORT", default=8000)
-ALLOWED_HOSTS = env.list("TRIMUS_ALLOWED_HOSTS", default=[]) or ["127.0.0.1", "localhost", "[::1]"]
+ALLOWED_HOSTS = env.list("TRIMUS_ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 # Addresses of reverse proxies whose word about the client's address and scheme is taken.
 TRUSTED_PROXIES = env.list("TRIMUS_TRUSTED_PROXIES", default=[])
 LOCAL_MODE = is_local_mode(HOST, ALLOWED_HOSTS)
 DEBUG = env.bool("DJANGO_DEBUG", default=False)
 SECRET_KEY = env.str("TRIMUS_SECRET_KEY", default="")
+SECRET_KEY_FALLBACKS = env.list("TRIMUS_SECRET_KEY_FALLBACKS", default=[])
 if LOCAL_MODE:
     SECRET_KEY = SECRET_KEY or local_secret_key(DATA_DIR / "secret_key")
 elif reasons := unsafe_reasons(secret_key=SECRET_KEY, debug=DEBUG, allowed_hosts=ALLOWED_HOSTS):
@@ -103,10 +107,11 @@ DATABASE_SLOTS = env.int("TRIMUS_DATABASE_SLOTS", default=16)
 
 
 def _database() -> dict[str, Any]:
-    if not env.str("DATABASE_URL", default=""):
-        database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "trimus.sqlite3")}
-    else:
+    database: dict[str, Any]
+    if "DATABASE_URL" in env.ENVIRON:
         database = env.db("DATABASE_URL")
+    else:
+        database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "trimus.sqlite3")}
     if database["ENGINE"] == "django.db.backends.sqlite3":
         # One connection a thread, kept: opening one costs more than most queries.
         database["CONN_MAX_AGE"] = None
@@ -184,7 +189,7 @@ def _broker_options() -> dict[str, Any]:
             return once
 
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or "embedded://"
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="embedded://")
 BROKER_DIR = DATA_DIR / "broker"
 # A request that cannot ring waits no longer than this, once: the sweep finds what it left.
 CELERY_TASK_PUBLISH_RETRY = False
