@@ -74,7 +74,9 @@ class Agent(models.Model):
         default=1, validators=[MinValueValidator(1), MaxValueValidator(100)]
     )
     schedule_minutes = models.PositiveSmallIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(5), MaxValueValidator(1_440)],
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(5), MaxValueValidator(1_440)],
         help_text="Looks for work of its own this often; empty: never.",
     )
     next_schedule_at = models.DateTimeField(null=True, blank=True)
@@ -92,7 +94,9 @@ class Agent(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["next_schedule_at"], condition=Q(next_schedule_at__isnull=False), name="agent_scheduled"
+                fields=["next_schedule_at"],
+                condition=Q(next_schedule_at__isnull=False),
+                name="agent_scheduled",
             ),
         ]
 

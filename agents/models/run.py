@@ -90,7 +90,8 @@ class Run(models.Model):
                 name="run_ended_at_with_state",
             ),
             models.CheckConstraint(
-                condition=Q(applied_at=None) | Q(reply__isnull=False) | Q(adapter="external"), name="run_applied_has_reply"
+                condition=Q(applied_at=None) | Q(reply__isnull=False) | Q(adapter="external"),
+                name="run_applied_has_reply",
             ),
         ]
         indexes = [
@@ -159,7 +160,11 @@ class RunAction(models.Model):
     before = models.JSONField(default=dict, blank=True)
     after = models.JSONField(default=dict, blank=True)
     issue = models.ForeignKey(
-        "issues.Issue", on_delete=models.SET_NULL, null=True, blank=True, related_name="+",
+        "issues.Issue",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
         help_text="The issue it acted on or made.",
     )
     approval = models.ForeignKey(

@@ -17,7 +17,7 @@ class WakeupState(models.TextChoices):
 
 
 class Wakeup(models.Model):
-    """"Look at this once." Kept until one run has delivered it, then consumed; the row stays as its story.
+    """ "Look at this once." Kept until one run has delivered it, then consumed; the row stays as its story.
 
     `key` names agent, issue, source and subject: while one is pending, an equal one joins it. `depth` counts the
     agents that woke one another since a person, a schedule or a routine began the chain; `chain` is the id of the
@@ -39,11 +39,19 @@ class Wakeup(models.Model):
     ended_because = models.CharField(max_length=300, blank=True, help_text="Why it was refused or went stale.")
 
     member = models.ForeignKey(
-        "issues.Member", on_delete=models.SET_NULL, null=True, blank=True, related_name="+",
+        "issues.Member",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
         help_text="The person who asked.",
     )
     by_agent = models.ForeignKey(
-        "agents.Agent", on_delete=models.SET_NULL, null=True, blank=True, related_name="+",
+        "agents.Agent",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
         help_text="The agent who asked.",
     )
     cause_run = models.ForeignKey(
@@ -53,7 +61,11 @@ class Wakeup(models.Model):
         "issues.Comment", on_delete=models.SET_NULL, null=True, blank=True, related_name="wakeups"
     )
     subject_issue = models.ForeignKey(
-        "issues.Issue", on_delete=models.SET_NULL, null=True, blank=True, related_name="+",
+        "issues.Issue",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
         help_text="The blocker or child that caused it.",
     )
     approval = models.ForeignKey(
@@ -62,11 +74,19 @@ class Wakeup(models.Model):
     depth = models.PositiveSmallIntegerField(default=0)
     chain = models.BigIntegerField(null=True, blank=True, db_index=True)
     chain_member = models.ForeignKey(
-        "issues.Member", on_delete=models.SET_NULL, null=True, blank=True, related_name="+",
+        "issues.Member",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
         help_text="The person whose act began the chain.",
     )
     run = models.ForeignKey(
-        "agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="wakeups",
+        "agents.Run",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="wakeups",
         help_text="The run that delivers it.",
     )
     created_at = models.DateTimeField(auto_now_add=True)

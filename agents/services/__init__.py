@@ -1,0 +1,1 @@
+"""The use cases of agents and their work, on the same terms as those of the tracker."""

@@ -62,7 +62,7 @@ class Activity(models.Model):
             self._refuse()
         super().save(*args, **kwargs)
 
-    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def delete(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         self._refuse()
 
     @staticmethod

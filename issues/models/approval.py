@@ -43,9 +43,7 @@ class Approval(models.Model):
     requested_by_member = models.ForeignKey(
         "issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="requested_approvals"
     )
-    run = models.ForeignKey(
-        "agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="approvals"
-    )
+    run = models.ForeignKey("agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="approvals")
     decided_by = models.ForeignKey(
         "issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="decided_approvals"
     )

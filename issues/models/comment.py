@@ -18,17 +18,13 @@ class Comment(models.Model):
     author_agent = models.ForeignKey(
         "agents.Agent", on_delete=models.PROTECT, null=True, blank=True, related_name="comments"
     )
-    run = models.ForeignKey(
-        "agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="comments"
-    )
+    run = models.ForeignKey("agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="comments")
     body = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
     edited_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     pinned_at = models.DateTimeField(null=True, blank=True)
-    pinned_by = models.ForeignKey(
-        "issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    pinned_by = models.ForeignKey("issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
 
     class Meta:
         constraints = [

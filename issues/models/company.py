@@ -39,11 +39,13 @@ class Company(models.Model):
     comments_wake_assignee = models.BooleanField(default=True)
     agents_may_create_labels = models.BooleanField(default=False)
     prompt_budget = models.PositiveIntegerField(
-        default=24_000, help_text="Tokens of the second message of a prompt at most.",
+        default=24_000,
+        help_text="Tokens of the second message of a prompt at most.",
         validators=[MinValueValidator(2_000)],
     )
     retention_days = models.PositiveSmallIntegerField(
-        default=90, validators=[MinValueValidator(1), MaxValueValidator(3_650)],
+        default=90,
+        validators=[MinValueValidator(1), MaxValueValidator(3_650)],
         help_text="How long prompts and replies of runs are kept; figures stay.",
     )
     default_provider = models.CharField(max_length=40, blank=True)

@@ -12,9 +12,7 @@ class Finding(models.Model):
 
     issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="findings")
     agent = models.ForeignKey("agents.Agent", on_delete=models.PROTECT, related_name="findings")
-    run = models.ForeignKey(
-        "agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="findings"
-    )
+    run = models.ForeignKey("agents.Run", on_delete=models.SET_NULL, null=True, blank=True, related_name="findings")
     title = models.CharField(max_length=300, blank=True)
     body = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)

@@ -38,9 +38,7 @@ class InboxItem(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["member", "-id"], condition=Q(archived_at=None), name="inbox_standing"
-            ),
+            models.Index(fields=["member", "-id"], condition=Q(archived_at=None), name="inbox_standing"),
         ]
 
     def __str__(self) -> str:

@@ -75,9 +75,7 @@ class Issue(models.Model):
     status = models.CharField(max_length=12, choices=Status, default=Status.TODO)
     priority = models.PositiveSmallIntegerField(choices=Priority, default=Priority.NONE)
     rank = models.BigIntegerField(default=0, help_text="Place in its board column; gaps of 1,024.")
-    project = models.ForeignKey(
-        Project, on_delete=models.SET_NULL, null=True, blank=True, related_name="issues"
-    )
+    project = models.ForeignKey(Project, on_delete=models.SET_NULL, null=True, blank=True, related_name="issues")
     labels = models.ManyToManyField(Label, blank=True, related_name="issues")
     assignee_agent = models.ForeignKey(
         "agents.Agent", on_delete=models.PROTECT, null=True, blank=True, related_name="assigned_issues"
@@ -86,14 +84,18 @@ class Issue(models.Model):
         "issues.Member", on_delete=models.PROTECT, null=True, blank=True, related_name="assigned_issues"
     )
     responsible = models.ForeignKey(
-        "issues.Member", on_delete=models.PROTECT, related_name="answered_issues",
+        "issues.Member",
+        on_delete=models.PROTECT,
+        related_name="answered_issues",
         help_text="Who answers for it.",
     )
-    parent = models.ForeignKey(
-        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children"
-    )
+    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children")
     blockers = models.ManyToManyField(
-        "self", symmetrical=False, through="Blocker", through_fields=("issue", "blocker"), related_name="blocks"
+        "self",
+        symmetrical=False,
+        through="Blocker",
+        through_fields=("issue", "blocker"),
+        related_name="blocks",
     )
     due_date = models.DateField(null=True, blank=True)
     created_by_member = models.ForeignKey(
@@ -124,9 +126,7 @@ class Issue(models.Model):
                 | Q(closed_at__isnull=False, status__in=CLOSED),
                 name="issue_closed_at_with_status",
             ),
-            models.CheckConstraint(
-                condition=Q(parent=None) | ~Q(parent=F("id")), name="issue_not_its_own_parent"
-            ),
+            models.CheckConstraint(condition=Q(parent=None) | ~Q(parent=F("id")), name="issue_not_its_own_parent"),
             models.CheckConstraint(condition=~Q(title=""), name="issue_has_title"),
         ]
         indexes = [

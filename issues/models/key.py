@@ -13,15 +13,9 @@ class ApiKey(models.Model):
     key dies with the run."""
 
     company = models.ForeignKey(Company, on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys")
-    user = models.ForeignKey(
-        "issues.User", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys"
-    )
-    agent = models.ForeignKey(
-        "agents.Agent", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys"
-    )
-    run = models.ForeignKey(
-        "agents.Run", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys"
-    )
+    user = models.ForeignKey("issues.User", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys")
+    agent = models.ForeignKey("agents.Agent", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys")
+    run = models.ForeignKey("agents.Run", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys")
     name = models.CharField(max_length=120, blank=True)
     prefix = models.CharField(max_length=12, unique=True)
     key_hash = models.CharField(max_length=64)

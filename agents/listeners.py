@@ -1,0 +1,8 @@
+"""Where the engine is told by the layer below. Filled once, at start-up, by `engine`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+doorbells: tuple[Callable[[], None], ...] = ()
+"""Called after the commit of a transaction that wrote a wakeup: somebody go and look."""

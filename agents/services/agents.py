@@ -1,0 +1,182 @@
+"""Agents: hiring, changing, pausing, terminating, and their reporting line."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from agents.models import Adapter, Agent, AgentStatus, PolicyPreset, Tier, Wakeup, WakeupState
+from agents.models.run import Run
+from issues.activity import record
+from issues.actors import Actor, Worker
+from issues.effects import service
+from issues.models import Company, InboxKind
+from issues.policies import Right, require
+from issues.refusals import Conflict, Forbidden, Invalid
+from issues.services.handles import claim_handle, free_handle
+from issues.services.inbox import tell_board
+from issues.services.locks import lock_company
+from issues.texts import check_line, check_text
+
+_LINES = {"name": 120, "role": 60, "title": 120, "description": 300, "provider": 40, "model": 120}
+_TEXTS = {"instructions": 60_000, "knowledge": 15_000, "script": 60_000}
+_CHOICES = {"adapter": Adapter.values, "policy": PolicyPreset.values, "tier": ["", *Tier.values]}
+_PLAIN = ("thinking", "max_output_tokens", "max_concurrent_runs", "schedule_minutes")
+
+
+@service
+def hire_agent(
+    *,
+    actor: Actor,
+    company: Company,
+    name: str,
+    handle: str = "",
+    manager: Agent | None = None,
+    **fields: Any,
+) -> Agent:
+    """A new agent, at work at once. Its handle is made from its name unless given."""
+    require(actor, Right.MANAGE_AGENTS, company)
+    agent = Agent(company=company, manager=_check_manager(company, manager))
+    _set_fields(agent, name=name, **fields)
+    agent.handle = claim_handle(company, handle) if handle else free_handle(company, agent.name)
+    agent.next_schedule_at = _next_schedule(agent)
+    agent.full_clean(exclude=["company", "manager"], validate_constraints=False)
+    agent.save(force_insert=True)
+    record(actor, "agent.hired", company, agent=agent.pk)
+    return agent
+
+
+@service
+def edit_agent(*, actor: Actor, agent: Agent, **fields: Any) -> Agent:
+    """Change any of name, role, title, description, instructions, knowledge, adapter, provider, model, script, tier,
+    thinking, policy, limits and schedule."""
+    require(actor, Right.MANAGE_AGENTS, agent.company)
+    agent = _lock(agent)
+    _set_fields(agent, **fields)
+    if "schedule_minutes" in fields:
+        agent.next_schedule_at = _next_schedule(agent)
+        fields["next_schedule_at"] = agent.next_schedule_at
+    agent.full_clean(exclude=["company", "manager"], validate_constraints=False)
+    agent.save(update_fields=list(fields))
+    record(actor, "agent.edited", agent.company, agent=agent.pk, fields=sorted(fields))
+    return agent
+
+
+@service
+def set_manager(*, actor: Actor, agent: Agent, manager: Agent | None) -> Agent:
+    """Put the agent under another, or at the top. A ring in the reporting line is refused."""
+    require(actor, Right.MANAGE_AGENTS, agent.company)
+    lock_company(agent.company)  # two moves at once could close a ring that neither sees
+    agent = _lock(agent)
+    _check_manager(agent.company, manager)
+    above = manager
+    while above is not None:
+        if above.pk == agent.pk:
+            raise Invalid(f"@{agent.handle} would report to itself.", field="manager")
+        above = above.manager
+    agent.manager = manager
+    agent.save(update_fields=["manager"])
+    record(actor, "agent.manager", agent.company, agent=agent.pk, to=manager.pk if manager else None)
+    return agent
+
+
+@service
+def pause_agent(*, actor: Actor, agent: Agent) -> Agent:
+    """The agent starts nothing until resumed; what is pending waits."""
+    require(actor, Right.MANAGE_AGENTS, agent.company)
+    return _change_status(actor, agent, AgentStatus.PAUSED, "agent.paused", frm=(AgentStatus.ACTIVE,))
+
+
+@service
+def resume_agent(*, actor: Actor, agent: Agent) -> Agent:
+    """Let a paused or pending agent work again, and terminated ones come back: termination is reversible."""
+    require(actor, Right.MANAGE_AGENTS, agent.company)
+    agent = _change_status(
+        actor,
+        agent,
+        AgentStatus.ACTIVE,
+        "agent.resumed",
+        frm=(AgentStatus.PAUSED, AgentStatus.PENDING, AgentStatus.TERMINATED),
+    )
+    from agents.services.wakeups import ring_after_commit
+
+    ring_after_commit()
+    return agent
+
+
+@service
+def terminate_agent(*, actor: Actor, agent: Agent) -> Agent:
+    """End the agent: it starts nothing, its pending wakeups end, its live runs are fenced off when they come back.
+
+    The board may, and any other agent of the company, never the agent itself. The board is told at once.
+    """
+    require(actor, Right.TERMINATE, agent.company)
+    if isinstance(actor, Worker) and actor.agent.pk == agent.pk:
+        raise Forbidden("An agent cannot terminate itself.")
+    agent = _change_status(
+        actor,
+        agent,
+        AgentStatus.TERMINATED,
+        "agent.terminated",
+        frm=(AgentStatus.ACTIVE, AgentStatus.PAUSED, AgentStatus.PENDING),
+    )
+    Wakeup.objects.filter(agent=agent, state=WakeupState.PENDING).update(
+        state=WakeupState.STALE, ended_because="The agent was terminated.", ended_at=timezone.now()
+    )
+    agent.reports.update(manager=agent.manager)
+    if isinstance(actor, Worker):
+        tell_board(InboxKind.STOPPED, f"{actor} terminated @{agent.handle}.", company=agent.company)
+    return agent
+
+
+def worker_for(agent: Agent, run: Run | None = None, *, approved: bool = False) -> Worker:
+    """The actor an agent is, within its run if it has one."""
+    if run is None:
+        return Worker(agent, approved=approved)
+    return Worker(agent, run=run, home=run.issue, begun_by=run.chain_member, approved=approved)
+
+
+def _lock(agent: Agent) -> Agent:
+    return Agent.objects.select_for_update(of=("self",)).select_related("company", "manager").get(pk=agent.pk)
+
+
+def _change_status(
+    actor: Actor, agent: Agent, status: AgentStatus, kind: str, *, frm: tuple[AgentStatus, ...]
+) -> Agent:
+    agent = _lock(agent)
+    if agent.status == status:
+        return agent
+    if agent.status not in frm:
+        raise Conflict(f"@{agent.handle} is {agent.get_status_display().lower()}.")
+    agent.status = status
+    agent.save(update_fields=["status"])
+    record(actor, kind, agent.company, agent=agent.pk)
+    return agent
+
+
+def _set_fields(agent: Agent, **fields: Any) -> None:
+    for field, value in fields.items():
+        if field in _LINES:
+            value = check_line(value, field, limit=_LINES[field], required=field == "name")
+        elif field in _TEXTS:
+            value = check_text(value, field, limit=_TEXTS[field])
+        elif field in _CHOICES:
+            if value not in _CHOICES[field]:
+                raise Invalid(f"“{value}” is not a {field}.", f"One of: {', '.join(_CHOICES[field])}.", field=field)
+        elif field not in _PLAIN:
+            raise Invalid(f"An agent has no “{field}”.", field=field)
+        setattr(agent, field, value)
+
+
+def _check_manager(company: Company, manager: Agent | None) -> Agent | None:
+    if manager is not None and (manager.company_id != company.pk or manager.status == AgentStatus.TERMINATED):
+        raise Invalid("The manager must be a present agent of the same company.", field="manager")
+    return manager
+
+
+def _next_schedule(agent: Agent) -> datetime.datetime | None:
+    if agent.schedule_minutes is None:
+        return None
+    return timezone.now() + datetime.timedelta(minutes=agent.schedule_minutes)

@@ -1,0 +1,144 @@
+"""Routines: work that comes round by the clock, each due time once."""
+
+from __future__ import annotations
+
+import datetime
+import zoneinfo
+
+from cronsim import CronSim, CronSimError
+from django.utils import timezone
+
+from agents.models import Agent, Routine, RoutineFire
+from issues.activity import record
+from issues.actors import SYSTEM, Actor
+from issues.effects import mark_entered, service
+from issues.models import Company, Issue, Member, Priority, Project
+from issues.policies import Right, require
+from issues.refusals import Invalid
+from issues.services.companies import check_time_zone
+from issues.services.issues import create_issue
+from issues.sources import WakeupSource
+from issues.texts import check_line, check_text
+
+OPEN_ISSUE_HOLDS = datetime.timedelta(days=7)
+"""A routine waits for the issue of its last fire to close, but no longer than this."""
+
+
+@service
+def create_routine(
+    *,
+    actor: Actor,
+    company: Company,
+    name: str,
+    cron: str,
+    title: str,
+    assignee: Agent,
+    body: str = "",
+    time_zone: str = "",
+    priority: Priority = Priority.NONE,
+    project: Project | None = None,
+    responsible: Member | None = None,
+    enabled: bool = True,
+) -> Routine:
+    """A routine that opens an issue for an agent at each time that `cron` (five fields) names in the time zone."""
+    member = require(actor, Right.MANAGE_WORK, company)
+    responsible = responsible or member
+    if responsible is None:
+        raise Invalid("A routine needs a person who answers for its issues.", field="responsible")
+    if assignee.company_id != company.pk:
+        raise Invalid("An agent of another company cannot be named.", field="assignee")
+    routine = Routine(
+        company=company,
+        name=check_line(name, "name", limit=120),
+        cron=cron.strip(),
+        time_zone=check_time_zone(time_zone or company.time_zone),
+        title=check_line(title, "title", limit=300),
+        body=check_text(body, "text"),
+        priority=priority,
+        project=project,
+        assignee=assignee,
+        responsible=responsible,
+        enabled=enabled,
+    )
+    routine.next_fire_at = next_fire(routine, after=timezone.now()) if enabled else None
+    routine.save(force_insert=True)
+    record(actor, "routine.created", company, routine=routine.pk)
+    return routine
+
+
+@service
+def switch_routine(*, actor: Actor, routine: Routine, enabled: bool) -> Routine:
+    """Turn it on, from now, or off."""
+    require(actor, Right.MANAGE_WORK, routine.company)
+    routine.enabled = enabled
+    routine.next_fire_at = next_fire(routine, after=timezone.now()) if enabled else None
+    routine.save(update_fields=["enabled", "next_fire_at"])
+    record(actor, "routine.switched", routine.company, routine=routine.pk, enabled=enabled)
+    return routine
+
+
+@service
+def fire_routine(*, routine: Routine, now: datetime.datetime) -> RoutineFire | None:
+    """Fire a due routine once, however many of its times were missed; None if it is not due any more.
+
+    The row is held, and (routine, time) is unique, so that of two that fire it one does.
+    """
+    routine = (
+        Routine.objects.select_for_update(of=("self",))
+        .select_related("company", "assignee", "responsible", "project")
+        .get(pk=routine.pk)
+    )
+    due = routine.next_fire_at
+    if not routine.enabled or due is None or due > now:
+        return None
+    routine.next_fire_at = next_fire(routine, after=now)
+    routine.save(update_fields=["next_fire_at"])
+    fire = RoutineFire(routine=routine, due_at=due, skipped_because=_why_skipped(routine, now))
+    if not fire.skipped_because:
+        fire.issue = _open_issue(routine)
+    fire.save(force_insert=True)
+    record(SYSTEM, "routine.fired", routine.company, routine=routine.pk, skipped=bool(fire.skipped_because))
+    return fire
+
+
+def next_fire(routine: Routine, *, after: datetime.datetime) -> datetime.datetime:
+    """The first due time after `after`, in UTC; around a change of the clock as cronsim counts. Invalid for a cron
+    line that never comes."""
+    local = after.astimezone(zoneinfo.ZoneInfo(routine.time_zone))
+    try:
+        found: datetime.datetime = next(CronSim(routine.cron, local))
+    except (CronSimError, StopIteration):
+        raise Invalid(
+            f"“{routine.cron}” is no schedule.", "Use five fields, like `30 9 * * 1-5`.", field="cron"
+        ) from None
+    return found.astimezone(datetime.UTC)
+
+
+def _open_issue(routine: Routine) -> Issue:
+    issue = create_issue(
+        actor=SYSTEM,
+        company=routine.company,
+        title=routine.title,
+        description=routine.body,
+        priority=Priority(routine.priority),
+        project=routine.project,
+        assignee=routine.assignee,
+        responsible=routine.responsible,
+    )
+    if issue.is_workable:
+        mark_entered(
+            issue,
+            SYSTEM,
+            source=WakeupSource.ROUTINE,
+            reason=f"The routine “{routine.name}” opened the issue.",
+        )
+    return issue
+
+
+def _why_skipped(routine: Routine, now: datetime.datetime) -> str:
+    last = routine.fires.filter(issue__isnull=False).select_related("issue__company").order_by("-due_at").first()
+    if last is None or last.issue is None or last.issue.is_closed:
+        return ""
+    if now - last.due_at > OPEN_ISSUE_HOLDS:
+        return ""
+    return f"{last.issue.identifier}, opened by the fire before, is still open."

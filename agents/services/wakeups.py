@@ -1,0 +1,249 @@
+"""Wakeups: a cause becomes a row, an equal one joins it, one that must not be is kept as refused, with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max, Q
+from django.utils import timezone
+
+from agents import listeners
+from agents.models import Agent, AgentStatus, Run, Wakeup, WakeupSource, WakeupState
+from issues.activity import record
+from issues.actors import SYSTEM, Actor, Person, Worker
+from issues.effects import Wake, savepoint, service
+from issues.models import InboxKind, Issue, Member, Status
+from issues.policies import Right, require
+from issues.refusals import Conflict
+from issues.services.inbox import tell_board
+from issues.texts import check_text
+
+VISITS_IN_CHAIN = 2
+"""How often one agent may be sent to one issue by other agents within a chain; the next is refused."""
+
+RUNS_IN_CHAIN = 200
+"""How many runs one chain may have."""
+
+_KEEPS_DEPTH = (WakeupSource.BLOCKER_RESOLVED, WakeupSource.CHILD_CLOSED)
+_SENT_BY_AGENTS = (WakeupSource.MENTION, WakeupSource.ASSIGNED)
+_OPEN = [status for status in Status if not status.is_closed]
+_PERSON_MAY_ON_CLOSED = (WakeupSource.MENTION, WakeupSource.MANUAL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Where a wakeup stands in the chain of runs since a person, a schedule or a routine began it."""
+
+    depth: int
+    number: int | None
+    begun_by: Member | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Guard:
+    """A limit that holds a runaway: told to the board, not only written down."""
+
+    reason: str
+
+
+def wake_agent(cause: Wake) -> Wakeup:
+    """Write the cause down as a wakeup, inside the caller's transaction; it never raises for a refused one."""
+    agent = Agent.objects.select_related("company").get(pk=cause.agent_id)
+    chain = _chain_of(cause.actor, cause.source, cause.issue)
+    refused = _why_never(agent, cause) or _why_runaway(agent, cause, chain)
+    if refused is not None:
+        return _write_refused(agent, cause, chain, refused)
+    key = f"{agent.pk}:{cause.issue.pk}:{cause.source}:{cause.subject}"
+    wakeup = _join(key, cause, chain)
+    if wakeup is None:
+        try:
+            with savepoint():
+                wakeup = _write(agent, cause, chain, key=key, state=WakeupState.PENDING)
+        except IntegrityError:  # an equal one was committed in between
+            wakeup = _join(key, cause, chain)
+            if wakeup is None:  # ... and claimed at once
+                wakeup = _write(agent, cause, chain, key=key, state=WakeupState.PENDING)
+    ring_after_commit()
+    return wakeup
+
+
+def on_wake(cause: Wake) -> None:
+    """The listener that the tracker calls."""
+    wake_agent(cause)
+
+
+@service
+def run_heartbeat(*, actor: Actor, agent: Agent, issue: Issue, note: str = "") -> Wakeup:
+    """Let the agent look at the issue because a person says so, also on a closed one. Conflict if it cannot run."""
+    require(actor, Right.RUN, issue)
+    wakeup = wake_agent(
+        Wake(
+            agent_id=agent.pk,
+            issue=issue,
+            source=WakeupSource.MANUAL,
+            actor=actor,
+            note=check_text(note, "note", limit=10_000),
+            reason=f"{actor} pressed Run heartbeat.",
+        )
+    )
+    if wakeup.state == WakeupState.REFUSED:
+        raise Conflict(wakeup.ended_because)
+    return wakeup
+
+
+@service
+def run_agent(*, actor: Actor, agent: Agent, note: str = "") -> Wakeup:
+    """Let the agent look at the issue it would take by itself. Conflict, with the reason, if there is none."""
+    require(actor, Right.MANAGE_AGENTS, agent.company)
+    issue = next_work(agent)
+    if issue is None:
+        raise Conflict(f"@{agent.handle} has no issue in todo or in progress that it could go on with.")
+    return run_heartbeat(actor=actor, agent=agent, issue=issue, note=note)
+
+
+@service
+def wake_on_schedule(*, agent: Agent) -> Wakeup | None:
+    """The agent's interval came round: wake it for its next work; with none nothing happens."""
+    issue = next_work(agent)
+    if issue is None:
+        return None
+    return wake_agent(
+        Wake(
+            agent_id=agent.pk,
+            issue=issue,
+            source=WakeupSource.SCHEDULE,
+            actor=SYSTEM,
+            reason="Your interval came round.",
+        )
+    )
+
+
+def next_work(agent: Agent) -> Issue | None:
+    """The issue the agent would go on with: its own, in todo or in progress, waiting for nothing; highest priority
+    first, then least recently run."""
+    waiting = Q(approvals__status="pending") | Q(blocker_links__blocker__status__in=_OPEN)
+    waiting |= Q(children__status__in=_OPEN)
+    return (
+        Issue.objects.select_related("company")
+        .filter(assignee_agent=agent, status__in=("todo", "in_progress"))
+        .exclude(pk__in=Issue.objects.filter(waiting, assignee_agent=agent).values("pk"))
+        .annotate(last_run=Max("runs__created_at", filter=Q(runs__agent=agent)))
+        .order_by("priority", F("last_run").asc(nulls_first=True), "rank", "number")
+        .first()
+    )
+
+
+def ring_after_commit() -> None:
+    """Tell the engine, once this transaction is safe, that there is something to look at."""
+    for ring in listeners.doorbells:
+        transaction.on_commit(ring, robust=True)
+
+
+def _chain_of(actor: Actor, source: WakeupSource, issue: Issue) -> _Chain:
+    if isinstance(actor, Person):
+        return _Chain(0, None, actor.member_in(issue.company))
+    if isinstance(actor, Worker) and actor.run is not None and not actor.approved:
+        step = 0 if source in _KEEPS_DEPTH else 1
+        return _Chain(actor.run.depth + step, actor.run.chain, actor.run.chain_member)
+    return _Chain(0, None, actor.begun_by if isinstance(actor, Worker) else None)
+
+
+def _why_never(agent: Agent, cause: Wake) -> str | None:
+    """Why this agent is not woken at all, whatever the limits."""
+    if agent.status != AgentStatus.ACTIVE:
+        return f"@{agent.handle} is {AgentStatus(agent.status).label.lower()}."
+    by_person = isinstance(cause.actor, Person) and cause.source in _PERSON_MAY_ON_CLOSED
+    if cause.issue.is_closed and not by_person:
+        return "The issue is closed."
+    return None
+
+
+def _why_runaway(agent: Agent, cause: Wake, chain: _Chain) -> _Guard | None:
+    limit = agent.company.hop_limit
+    if chain.depth > limit:
+        return _Guard(f"Agents have woken one another {chain.depth} times in a row; the limit is {limit}.")
+    if chain.number is None or not isinstance(cause.actor, Worker):
+        return None
+    if Run.objects.filter(chain=chain.number).count() >= RUNS_IN_CHAIN:
+        return _Guard(f"This chain has had {RUNS_IN_CHAIN} runs.")
+    if cause.source in _SENT_BY_AGENTS:
+        visits = Wakeup.objects.filter(
+            chain=chain.number,
+            agent=agent,
+            issue=cause.issue,
+            source__in=_SENT_BY_AGENTS,
+            by_agent__isnull=False,
+            state__in=(WakeupState.PENDING, WakeupState.CLAIMED, WakeupState.CONSUMED),
+        ).count()
+        if visits >= VISITS_IN_CHAIN:
+            return _Guard(f"Agents have sent @{agent.handle} to this issue {visits} times in one chain.")
+    return None
+
+
+def _join(key: str, cause: Wake, chain: _Chain) -> Wakeup | None:
+    """Join the pending wakeup of that key, if there is one. A person's request lifts an agent's to a person's."""
+    wakeup = Wakeup.objects.select_for_update().filter(key=key, state=WakeupState.PENDING).first()
+    if wakeup is None:
+        return None
+    wakeup.joined += 1
+    if isinstance(cause.actor, Person):
+        wakeup.member, wakeup.depth, wakeup.chain_member = chain.begun_by, 0, chain.begun_by
+        wakeup.chain = wakeup.pk
+        wakeup.due_at = min(wakeup.due_at, timezone.now())
+        wakeup.note = "\n\n".join(filter(None, (wakeup.note, cause.note)))
+    wakeup.save()
+    return wakeup
+
+
+def _write(agent: Agent, cause: Wake, chain: _Chain, *, key: str, state: WakeupState, because: str = "") -> Wakeup:
+    now = timezone.now()
+    actor = cause.actor
+    wakeup = Wakeup.objects.create(
+        company=agent.company,
+        agent=agent,
+        issue=cause.issue,
+        source=cause.source,
+        key=key,
+        reason=cause.reason[:500],
+        note=cause.note,
+        state=state,
+        due_at=now,
+        ended_because=because,
+        ended_at=now if because else None,
+        member=chain.begun_by if isinstance(actor, Person) else None,
+        by_agent=actor.agent if isinstance(actor, Worker) else None,
+        cause_run=actor.run if isinstance(actor, Worker) else None,
+        comment=cause.comment,
+        subject_issue=cause.subject_issue,
+        approval=cause.approval,
+        depth=chain.depth,
+        chain=chain.number,
+        chain_member=chain.begun_by,
+    )
+    if wakeup.chain is None:
+        wakeup.chain = wakeup.pk
+        wakeup.save(update_fields=["chain"])
+    return wakeup
+
+
+def _write_refused(agent: Agent, cause: Wake, chain: _Chain, refused: str | _Guard) -> Wakeup:
+    reason = refused.reason if isinstance(refused, _Guard) else refused
+    wakeup = _write(
+        agent,
+        cause,
+        chain,
+        key=f"refused:{agent.pk}:{cause.issue.pk}",
+        state=WakeupState.REFUSED,
+        because=reason,
+    )
+    kind = "guard.stopped" if isinstance(refused, _Guard) else "wakeup.refused"
+    record(SYSTEM, kind, cause.issue, wakeup=wakeup.pk, agent=agent.pk, reason=reason)
+    if isinstance(refused, _Guard):
+        tell_board(
+            InboxKind.STOPPED,
+            f"@{agent.handle} was not woken on {cause.issue.identifier}. {reason}",
+            company=agent.company,
+            issue=cause.issue,
+        )
+    return wakeup

@@ -1,0 +1,55 @@
+"""Every way a service says no. A refusal is told to the actor; anything else that is raised is a bug."""
+
+from __future__ import annotations
+
+
+class Refusal(Exception):
+    """`reason` says what is wrong and `hint`, if any, what to do instead; both are shown to the actor."""
+
+    http_status = 409
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.hint}".strip()
+
+
+class Forbidden(Refusal):
+    """The actor may not do this."""
+
+    http_status = 403
+
+
+class NeedsApproval(Forbidden):
+    """The actor may do this once the board has approved it."""
+
+
+class NotFound(Refusal):
+    """There is no such thing for this actor: the answer for another company's things, too."""
+
+    http_status = 404
+
+
+class Conflict(Refusal):
+    """The state of things does not allow it now."""
+
+    http_status = 409
+
+
+class Invalid(Refusal):
+    """A value cannot be used. `field` names the parameter it came in, where there is one."""
+
+    http_status = 422
+
+    def __init__(self, reason: str, hint: str = "", field: str = "") -> None:
+        super().__init__(reason, hint)
+        self.field = field
+
+
+class TooLarge(Invalid):
+    """A text or file is over its limit."""
+
+    http_status = 413

@@ -1,0 +1,50 @@
+"""Accounts and one-time log-in links."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.utils import timezone
+
+from issues.effects import service
+from issues.models import LoginLink, User
+from issues.refusals import Conflict, Invalid
+from issues.texts import check_line
+
+LINK_LIFE = timedelta(hours=12)
+
+
+@service
+def create_user(*, username: str, name: str = "", email: str = "", password: str | None = None) -> User:
+    """An account. Without a password it can only be entered by a log-in link."""
+    username = check_line(username, "user name", limit=150)
+    if User.objects.filter(username__iexact=username).exists():
+        raise Conflict(f"There is an account “{username}” already.")
+    user = User(username=username, name=check_line(name, "name", limit=120, required=False), email=email)
+    user.set_password(password)
+    user.save()
+    return user
+
+
+@service
+def issue_login_link(user: User) -> str:
+    """A fresh one-time token for the user (256 random bits), good for 12 hours. Only its hash is kept."""
+    token = secrets.token_urlsafe(32)
+    LoginLink.objects.create(user=user, token_hash=_hash(token), expires_at=timezone.now() + LINK_LIFE)
+    return token
+
+
+@service
+def use_login_link(token: str) -> User:
+    """The user of the link, which is spent by this. Invalid if it is unknown, old or spent."""
+    now = timezone.now()
+    links = LoginLink.objects.filter(token_hash=_hash(token), used_at=None, expires_at__gt=now, user__is_active=True)
+    if not links.update(used_at=now):
+        raise Invalid("This log-in link is unknown, too old or already used.", "Ask for a fresh one.")
+    return LoginLink.objects.select_related("user").get(token_hash=_hash(token)).user
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

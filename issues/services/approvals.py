@@ -1,0 +1,185 @@
+"""Questions to the board and their decisions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from issues import listeners
+from issues.activity import record
+from issues.actors import Actor, Person, Worker
+from issues.effects import Wake, savepoint, service, wake
+from issues.models import Approval, ApprovalKind, ApprovalStatus, Comment, InboxKind, Issue, Member
+from issues.policies import Right, require
+from issues.refusals import Conflict, Forbidden, Invalid, Refusal
+from issues.services.inbox import settle, tell, tell_board
+from issues.sources import WakeupSource
+from issues.texts import check_line, check_text
+
+DECISIONS: Mapping[ApprovalKind, frozenset[ApprovalStatus]] = {
+    ApprovalKind.REQUEST: frozenset({ApprovalStatus.APPROVED, ApprovalStatus.REFUSED, ApprovalStatus.SENT_BACK}),
+    ApprovalKind.ACTION: frozenset({ApprovalStatus.APPROVED, ApprovalStatus.REFUSED, ApprovalStatus.SENT_BACK}),
+    ApprovalKind.QUESTION: frozenset({ApprovalStatus.ANSWERED}),
+}
+"""How an approval of each kind can end, but for being cancelled."""
+
+
+@service
+def request_approval(*, actor: Actor, issue: Issue, title: str, explanation: str = "") -> Approval:
+    """Ask the board for a yes before something is done."""
+    member = require(actor, Right.REQUEST_APPROVAL, issue)
+    return _ask_board(actor, member, issue, ApprovalKind.REQUEST, title, explanation=explanation)
+
+
+@service
+def propose_action(
+    *, actor: Worker, issue: Issue, title: str, payload: Mapping[str, Any], explanation: str
+) -> Approval:
+    """Ask the board for a yes to one exact action, which is carried out by that yes."""
+    return _ask_board(actor, None, issue, ApprovalKind.ACTION, title, explanation=explanation, payload=payload)
+
+
+@service
+def ask_question(*, actor: Actor, issue: Issue, question: str, choices: Sequence[str] = ()) -> Approval:
+    """Ask the issue's responsible person for a fact or a decision."""
+    member = require(actor, Right.ASK, issue)
+    lines = [check_line(choice, "choice", limit=200) for choice in choices]
+    return _ask_board(actor, member, issue, ApprovalKind.QUESTION, question, choices=lines)
+
+
+@service
+def decide_approval(
+    *, actor: Actor, approval: Approval, status: ApprovalStatus, note: str = "", shown_hash: str | None = None
+) -> Approval:
+    """Decide a pending approval once: of two who decide at the same time one gets Conflict, with the decision.
+
+    `shown_hash` is the payload's hash as the person saw it; another one is refused. An approved action is carried out
+    here, in the same transaction; when that is refused, the approval keeps the reason. The requester is woken.
+    """
+    approval = (
+        Approval.objects.select_for_update(of=("self",))
+        .select_related("company", "issue__company", "requested_by_agent", "decided_by__user")
+        .get(pk=approval.pk)
+    )
+    member = require(actor, Right.DECIDE, approval.issue)
+    if member is None:
+        raise Forbidden("Only a person decides.")
+    _check_decision(approval, status, member, shown_hash)
+    approval.status = status
+    approval.note = check_text(note, "note", limit=10_000, required=status is ApprovalStatus.ANSWERED)
+    approval.decided_by = member
+    approval.decided_at = timezone.now()
+    approval.save(update_fields=["status", "note", "decided_by", "decided_at"])
+    settle(approval=approval)
+    record(actor, "approval.decided", approval.issue, approval=approval.pk, status=status)
+    if approval.kind == ApprovalKind.ACTION and status is ApprovalStatus.APPROVED:
+        _carry_out(approval, actor)
+    _wake_requester(approval, actor)
+    return approval
+
+
+def answer_open_questions(actor: Person, issue: Issue, comment: Comment) -> None:
+    """Let a person's comment answer what agents asked on the issue."""
+    for question in issue.approvals.filter(status=ApprovalStatus.PENDING, kind=ApprovalKind.QUESTION):
+        decide_approval(actor=actor, approval=question, status=ApprovalStatus.ANSWERED, note=comment.body[:10_000])
+
+
+def hash_payload(payload: Mapping[str, Any]) -> str:
+    """SHA-256 of the payload in its canonical JSON form."""
+    return hashlib.sha256(json.dumps(payload, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _ask_board(
+    actor: Actor,
+    member: Member | None,
+    issue: Issue,
+    kind: ApprovalKind,
+    title: str,
+    *,
+    explanation: str = "",
+    choices: Sequence[str] = (),
+    payload: Mapping[str, Any] | None = None,
+) -> Approval:
+    if issue.is_closed:
+        raise Conflict("The issue is closed.")
+    approval = Approval.objects.create(
+        company=issue.company,
+        issue=issue,
+        kind=kind,
+        title=check_line(title, "title", limit=300),
+        explanation=check_text(explanation, "explanation"),
+        choices=list(choices),
+        payload=dict(payload or {}),
+        payload_hash=hash_payload(payload or {}),
+        requested_by_member=member,
+        requested_by_agent=actor.agent if isinstance(actor, Worker) else None,
+        run=actor.run if isinstance(actor, Worker) else None,
+    )
+    record(actor, "approval.requested", issue, approval=approval.pk, about=kind)
+    text = f"{issue.identifier}: {approval.title}"
+    if kind is ApprovalKind.QUESTION:
+        tell(
+            [issue.responsible],
+            InboxKind.APPROVAL,
+            text,
+            company=issue.company,
+            issue=issue,
+            approval=approval,
+        )
+    else:
+        tell_board(InboxKind.APPROVAL, text, company=issue.company, issue=issue, approval=approval)
+    return approval
+
+
+def _check_decision(approval: Approval, status: ApprovalStatus, member: Member, shown_hash: str | None) -> None:
+    if not approval.is_pending:
+        raise Conflict(
+            f"{approval.decided_by or 'Trimus'} has already decided: {approval.get_status_display().lower()}."
+        )
+    if status not in DECISIONS[ApprovalKind(approval.kind)]:
+        raise Invalid(f"A {approval.get_kind_display().lower()} cannot be {status.label.lower()}.", field="status")
+    if approval.requested_by_member_id == member.pk:
+        raise Forbidden("Nobody approves their own request.")
+    actual = hash_payload(approval.payload)
+    if actual != approval.payload_hash or (shown_hash is not None and shown_hash != actual):
+        raise Conflict("What would be done has changed since it was shown.", "Look at it again.")
+
+
+def _carry_out(approval: Approval, actor: Actor) -> None:
+    try:
+        with savepoint():
+            for carrier in listeners.approval_carriers:
+                carrier(approval, actor)
+    except Refusal as refusal:
+        approval.failure = str(refusal)
+        approval.save(update_fields=["failure"])
+        tell_board(
+            InboxKind.FAILURE,
+            f"Approved, but could not be carried out: {approval.title}. {refusal}",
+            company=approval.company,
+            issue=approval.issue,
+            approval=approval,
+        )
+
+
+def _wake_requester(approval: Approval, actor: Actor) -> None:
+    if approval.requested_by_agent_id is None:
+        return
+    outcome = ApprovalStatus(approval.status).label.lower()
+    wake(
+        Wake(
+            agent_id=approval.requested_by_agent_id,
+            issue=approval.issue,
+            source=WakeupSource.APPROVAL_DECIDED,
+            actor=actor,
+            subject=str(approval.pk),
+            approval=approval,
+            note=approval.note,
+            reason=f"{actor} {outcome} your {approval.get_kind_display().lower()} “{approval.title}”."
+            + (f" It could not be carried out: {approval.failure}" if approval.failure else ""),
+        )
+    )

@@ -1,0 +1,146 @@
+"""Comments: writing, changing, pinning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from issues.activity import record
+from issues.actors import Actor, Person, Worker
+from issues.effects import Wake, service, wake
+from issues.models import Comment, Issue, Member
+from issues.policies import Right, require
+from issues.refusals import Conflict, Forbidden, Invalid
+from issues.services.approvals import answer_open_questions
+from issues.services.mentions import mentioned_in, wake_mentioned
+from issues.sources import WakeupSource
+from issues.texts import check_text
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+
+
+@dataclass(frozen=True, slots=True)
+class WakePreview:
+    """What a comment would do: which agents it wakes and why, whom it tells, and @words that name nobody."""
+
+    mentioned: tuple[Agent, ...]
+    assignee: Agent | None
+    members: tuple[Member, ...]
+    unknown: tuple[str, ...]
+
+
+@service
+def write_comment(*, actor: Actor, issue: Issue, body: str, without: Collection[str] = ()) -> Comment:
+    """Post a comment. It wakes the agents it mentions and tells the people; a person's comment that mentions no other
+    agent also wakes the assignee, and answers an open question. `without` are handles not to be called."""
+    member = require(actor, Right.COMMENT, issue)
+    comment = Comment(issue=issue, body=check_text(body, "comment", required=True), author_member=member)
+    if isinstance(actor, Worker):
+        comment.author_agent = actor.agent
+        comment.run = actor.run
+    elif member is None:
+        raise Invalid("A comment has an author.")
+    comment.save(force_insert=True)
+    record(actor, "comment.written", issue, comment=comment.pk)
+    mentioned = wake_mentioned(actor, issue, comment.body, comment=comment, without=without)
+    if isinstance(actor, Person):
+        answer_open_questions(actor, issue, comment)
+        others = [agent for agent in mentioned.agents if agent.pk != issue.assignee_agent_id]
+        assignee = None if others else _assignee_to_wake(issue)
+        if assignee is not None and assignee not in mentioned.agents and assignee.handle not in without:
+            wake(
+                Wake(
+                    agent_id=assignee.pk,
+                    issue=issue,
+                    source=WakeupSource.COMMENTED,
+                    actor=actor,
+                    comment=comment,
+                    subject=str(comment.pk),
+                    reason=f"{actor} commented on your issue.",
+                )
+            )
+    return comment
+
+
+def preview_wakes(*, issue: Issue, body: str) -> WakePreview:
+    """What posting this text on the issue as a person would do. Changes nothing."""
+    mentioned = mentioned_in(issue.company, body)
+    others = [agent for agent in mentioned.agents if agent.pk != issue.assignee_agent_id]
+    assignee = _assignee_to_wake(issue) if body.strip() and not others else None
+    return WakePreview(
+        mentioned=tuple(agent for agent in mentioned.agents if agent.is_active),
+        assignee=None if assignee in mentioned.agents else assignee,
+        members=mentioned.members,
+        unknown=mentioned.unknown,
+    )
+
+
+@service
+def edit_comment(*, actor: Actor, comment: Comment, body: str) -> Comment:
+    """Change the own comment, visibly. It wakes nobody."""
+    comment = _own_comment(actor, comment)
+    text = check_text(body, "comment", required=True)
+    if text != comment.body:
+        comment.body = text
+        comment.edited_at = timezone.now()
+        comment.save(update_fields=["body", "edited_at"])
+        record(actor, "comment.edited", comment.issue, comment=comment.pk)
+    return comment
+
+
+@service
+def delete_comment(*, actor: Actor, comment: Comment) -> Comment:
+    """Erase the own comment's text; that there was one stays visible."""
+    comment = _own_comment(actor, comment)
+    comment.body = "(deleted)"
+    comment.deleted_at = timezone.now()
+    comment.pinned_at = comment.pinned_by = None
+    comment.save(update_fields=["body", "deleted_at", "pinned_at", "pinned_by"])
+    record(actor, "comment.deleted", comment.issue, comment=comment.pk)
+    return comment
+
+
+@service
+def pin_comment(*, actor: Actor, comment: Comment) -> Comment:
+    """Put the comment into every later prompt on this issue, whole. People only."""
+    member = require(actor, Right.PIN, comment.issue)
+    if comment.deleted_at is not None:
+        raise Conflict("The comment was deleted.")
+    if comment.pinned_at is None:
+        comment.pinned_at = timezone.now()
+        comment.pinned_by = member
+        comment.save(update_fields=["pinned_at", "pinned_by"])
+        record(actor, "comment.pinned", comment.issue, comment=comment.pk)
+    return comment
+
+
+@service
+def unpin_comment(*, actor: Actor, comment: Comment) -> Comment:
+    require(actor, Right.PIN, comment.issue)
+    if comment.pinned_at is not None:
+        comment.pinned_at = comment.pinned_by = None
+        comment.save(update_fields=["pinned_at", "pinned_by"])
+        record(actor, "comment.unpinned", comment.issue, comment=comment.pk)
+    return comment
+
+
+def _assignee_to_wake(issue: Issue) -> Agent | None:
+    """The agent that a person's comment wakes by itself, if there is one."""
+    if issue.is_closed or not issue.company.comments_wake_assignee:
+        return None
+    return issue.assignee_agent
+
+
+def _own_comment(actor: Actor, comment: Comment) -> Comment:
+    """The comment, held, if the actor wrote it and it stands."""
+    comment = Comment.objects.select_for_update(of=("self",)).select_related("issue__company").get(pk=comment.pk)
+    member = require(actor, Right.EDIT, comment.issue)
+    if member is None or comment.author_member_id != member.pk:
+        raise Forbidden("Only its author can change a comment.")
+    if comment.deleted_at is not None:
+        raise Conflict("The comment was deleted.")
+    return comment

@@ -1,0 +1,79 @@
+"""Files of an issue: what people attach and what agents write."""
+
+from __future__ import annotations
+
+from issues import blobs
+from issues.activity import record
+from issues.actors import Actor, Worker
+from issues.effects import service
+from issues.extraction import extract_text
+from issues.models import Attachment, FileVersion, Issue, WorkspaceFile
+from issues.paths import check_path, path_key
+from issues.policies import Right, require
+from issues.refusals import Conflict, Invalid, TooLarge
+from issues.services.locks import lock_issue
+from issues.texts import check_line
+
+WRITE_BYTES = 4 * 1024 * 1024
+"""A file written by an agent, at most."""
+
+ATTACHMENT_BYTES = 25 * 1024 * 1024
+"""A file attached by a person, at most."""
+
+
+@service
+def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Attachment:
+    """Attach a file. Its type is told from its content; agents are shown the text that can be read from it."""
+    member = require(actor, Right.EDIT, issue)
+    name = check_line(name.replace("\\", "/").rsplit("/", 1)[-1], "file name", limit=255)
+    if not content:
+        raise Invalid(f"“{name}” is empty.", field="file")
+    if len(content) > ATTACHMENT_BYTES:
+        raise TooLarge(f"“{name}” has {len(content):,} bytes; at most {ATTACHMENT_BYTES:,} fit.", field="file")
+    read = extract_text(name, content)
+    attachment = Attachment.objects.create(
+        issue=issue,
+        uploaded_by=member,
+        name=name,
+        media_type=read.media_type,
+        blob=blobs.store(content),
+        extraction=read.extraction,
+        text=read.text,
+    )
+    record(actor, "file.attached", issue, attachment=attachment.pk)
+    return attachment
+
+
+@service
+def write_file(*, actor: Worker, issue: Issue, path: str, text: str) -> FileVersion:
+    """Write a file of the issue's workspace as its next version; the same content again makes none."""
+    require(actor, Right.WRITE_FILE, issue)
+    path = check_path(path)
+    content = text.encode()
+    if len(content) > WRITE_BYTES:
+        raise TooLarge(f"“{path}” would have {len(content):,} bytes; at most {WRITE_BYTES:,} fit.", field="path")
+    issue = lock_issue(issue)
+    blob = blobs.store(content)
+    file, _ = WorkspaceFile.objects.get_or_create(issue=issue, key=path_key(path), defaults={"path": path})
+    if file.path != path:
+        raise Conflict(f"“{path}” and “{file.path}” would be one file on some systems.", "Use the name that is there.")
+    newest = file.versions.order_by("-number").first()
+    if newest is not None and newest.blob_id == blob.pk:
+        return newest
+    _check_tree(issue, file)
+    version = FileVersion.objects.create(
+        file=file, number=(newest.number if newest else 0) + 1, blob=blob, agent=actor.agent, run=actor.run
+    )
+    file.save(update_fields=["updated_at"])
+    record(actor, "file.written", issue, file=file.pk, version=version.number)
+    return version
+
+
+def _check_tree(issue: Issue, file: WorkspaceFile) -> None:
+    """Refuse a file where there is a folder, and a folder where there is a file."""
+    parts = file.key.split("/")
+    above = ["/".join(parts[:end]) for end in range(1, len(parts))]
+    if issue.files.filter(key__in=above).exists():
+        raise Conflict(f"A part of “{file.path}” is a file already.")
+    if issue.files.filter(key__startswith=file.key + "/").exists():
+        raise Conflict(f"“{file.path}” is a folder already.")

@@ -1,0 +1,285 @@
+"""Making issues and changing them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Max
+from django.utils import timezone
+
+from issues.activity import record
+from issues.actors import Actor, Worker
+from issues.effects import mark_entered, service
+from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Role, Status
+from issues.policies import Right, require
+from issues.refusals import Conflict, Invalid
+from issues.services.approvals_pending import bars_closing
+from issues.services.blockers import check_parent, link_blockers
+from issues.services.inbox import tell
+from issues.services.locks import lock_issue, next_issue_number, save_issue
+from issues.services.mentions import wake_mentioned
+from issues.services.transitions import enter_status, is_assignee, release_waiting
+from issues.texts import check_line, check_text
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+
+    Assignee = Agent | Member | None
+
+TITLE_CHARACTERS = 300
+RANK_GAP = 1_024
+
+
+class _Unchanged:
+    """Stands for a field that an edit leaves alone, where None is a value."""
+
+
+UNCHANGED: Any = _Unchanged()
+
+
+@service
+def create_issue(
+    *,
+    actor: Actor,
+    company: Company,
+    title: str,
+    description: str = "",
+    status: Status = Status.TODO,
+    priority: Priority = Priority.NONE,
+    project: Project | None = None,
+    labels: Sequence[Label] = (),
+    assignee: Assignee = None,
+    responsible: Member | None = None,
+    parent: Issue | None = None,
+    blockers: Iterable[Issue] = (),
+    due_date: datetime.date | None = None,
+) -> Issue:
+    """Open an issue under the company's next number. Open blockers make it `blocked`.
+
+    An agent opens issues from its run only. Who answers for the issue: the person given or acting, else the parent's,
+    else an owner.
+    """
+    home = actor.home if isinstance(actor, Worker) else None
+    member = require(actor, Right.CREATE_ISSUE, parent or home or company)
+    _check_company(company, project, assignee, responsible, parent, *labels)
+    issue = Issue(
+        company=company,
+        title=check_line(title, "title", limit=TITLE_CHARACTERS),
+        description=check_text(description, "description"),
+        status=status,
+        priority=priority,
+        project=project,
+        parent=parent,
+        due_date=due_date,
+        responsible=responsible or member or _responsible_for(company, parent or home),
+        created_by_member=member,
+        created_by_agent=actor.agent if isinstance(actor, Worker) else None,
+    )
+    _set_assignee(issue, assignee)
+    now = timezone.now()
+    issue.status_changed_at = now
+    issue.started_at = now if status is Status.IN_PROGRESS else None
+    issue.closed_at = now if status.is_closed else None
+    issue.number = next_issue_number(company)
+    issue.rank = _last_rank(company, status) + RANK_GAP
+    issue.save(force_insert=True)
+    if labels:
+        issue.labels.add(*labels)
+    record(actor, "issue.created", issue, **({"parent": parent.pk} if parent else {}))
+    if issue.is_workable:
+        mark_entered(issue, actor, reason="The issue was opened and assigned to you.")
+    link_blockers(issue, list(blockers), actor)
+    if issue.description:
+        wake_mentioned(actor, issue, issue.description)
+    return issue
+
+
+@service
+def edit_issue(
+    *,
+    actor: Actor,
+    issue: Issue,
+    title: str = UNCHANGED,
+    description: str = UNCHANGED,
+    due_date: datetime.date | None = UNCHANGED,
+    project: Project | None = UNCHANGED,
+    responsible: Member = UNCHANGED,
+    if_version: int | None = None,
+) -> Issue:
+    """Change what the issue says. Conflict when it is no longer at `if_version`."""
+    require(actor, Right.EDIT, issue)
+    issue = lock_issue(issue)
+    if if_version is not None and issue.version != if_version:
+        raise Conflict("Somebody changed the issue meanwhile.", "Look at it again, then decide.")
+    wanted: dict[str, Any] = {}
+    if title is not UNCHANGED:
+        wanted["title"] = check_line(title, "title", limit=TITLE_CHARACTERS)
+    if description is not UNCHANGED:
+        wanted["description"] = check_text(description, "description")
+    others = {"due_date": due_date, "project": project, "responsible": responsible}
+    wanted |= {field: value for field, value in others.items() if value is not UNCHANGED}
+    _check_company(issue.company, wanted.get("project"), wanted.get("responsible"))
+    changed = [field for field, value in wanted.items() if getattr(issue, field) != value]
+    if not changed:
+        return issue
+    old_description = issue.description
+    for field in changed:
+        setattr(issue, field, wanted[field])
+    save_issue(issue, *changed)
+    record(actor, "issue.edited", issue, fields=changed)
+    if "description" in changed:
+        wake_mentioned(actor, issue, issue.description, already=old_description)
+    return issue
+
+
+@service
+def set_status(*, actor: Actor, issue: Issue, status: Status) -> Issue:
+    """Move the issue to a status, with the effects that follow.
+
+    An agent's `done` becomes `in_review` where reviewers are named; an agent cannot close over open children, a
+    waiting request or question, nor call done what it left no word, file or finding on.
+    """
+    issue = lock_issue(issue)
+    closing = status.is_closed and not issue.is_closed
+    require(actor, Right.CLOSE if closing else Right.STATUS, issue)
+    if isinstance(actor, Worker) and closing:
+        _check_agent_may_close(actor, issue, status)
+        if status is Status.DONE and _has_reviewers(issue):
+            status = Status.IN_REVIEW
+    enter_status(issue, status, actor)
+    if status is Status.BLOCKED and isinstance(actor, Worker) and not issue.blocker_links.open().exists():
+        tell(
+            [issue.responsible],
+            InboxKind.BLOCKED,
+            f"{issue.identifier} is blocked, and no issue is named as its blocker.",
+            company=issue.company,
+            issue=issue,
+        )
+    return issue
+
+
+@service
+def assign_issue(*, actor: Actor, issue: Issue, assignee: Assignee) -> Issue:
+    """Hand the issue to an agent or member, or to nobody. An agent is woken if there is work to do."""
+    issue = lock_issue(issue)
+    require(actor, Right.ASSIGN, issue)
+    _check_company(issue.company, assignee)
+    before = (issue.assignee_agent, issue.assignee_member)
+    _set_assignee(issue, assignee)
+    if (issue.assignee_agent, issue.assignee_member) == before:
+        return issue
+    save_issue(issue, "assignee_agent", "assignee_member")
+    record(
+        actor,
+        "issue.assigned",
+        issue,
+        **{"from": _refer(*before), "to": _refer(issue.assignee_agent, issue.assignee_member)},
+    )
+    if issue.is_workable:
+        mark_entered(issue, actor, reason=f"{actor} assigned the issue to you.")
+    return issue
+
+
+@service
+def set_priority(*, actor: Actor, issue: Issue, priority: Priority) -> Issue:
+    issue = lock_issue(issue)
+    require(actor, Right.PRIORITY, issue)
+    if issue.priority == priority:
+        return issue
+    before = Priority(issue.priority)
+    issue.priority = priority
+    save_issue(issue, "priority")
+    record(actor, "issue.priority", issue, **{"from": before.slug, "to": priority.slug})
+    return issue
+
+
+@service
+def set_parent(*, actor: Actor, issue: Issue, parent: Issue | None) -> Issue:
+    """Hang the issue under another, or at the top. A cycle is refused."""
+    require(actor, Right.EDIT, issue)
+    issue = lock_issue(issue)
+    if issue.parent_id == (parent.pk if parent else None):
+        return issue
+    if parent is not None:
+        _check_company(issue.company, parent)
+        check_parent(issue, parent)
+    before = issue.parent_id
+    issue.parent = parent
+    save_issue(issue, "parent")
+    record(actor, "issue.parent", issue, **{"from": before, "to": issue.parent_id})
+    return issue
+
+
+@service
+def delete_issue(*, actor: Actor, issue: Issue) -> None:
+    """Delete the issue with what stands on it. Its activity and the figures of its runs stay; what waited for it
+    waits no longer. Refused while a run is at work on it."""
+    require(actor, Right.MANAGE_WORK, issue)
+    issue = lock_issue(issue)
+    if issue.runs.live().exists():
+        raise Conflict("An agent is at work on this issue.", "Cancel its run first.")
+    waiting = list(issue.blocking_links.values_list("issue_id", flat=True))
+    record(actor, "issue.deleted", issue, number=issue.number)
+    issue.blocking_links.all().delete()
+    release_waiting(issue, actor, waiting)
+    issue.delete()
+
+
+def _check_agent_may_close(actor: Worker, issue: Issue, status: Status) -> None:
+    if issue.children.open().exists():
+        raise Conflict("It still has open child issues.", "You are woken when the last of them closes.")
+    if bars_closing(issue):
+        raise Conflict("A request or question of an agent still waits here for an answer.")
+    if status is Status.DONE and not _left_evidence(actor.agent, issue):
+        raise Conflict("Nothing here says what was done.", "Write what you did, then set it done.")
+
+
+def _left_evidence(agent: Agent, issue: Issue) -> bool:
+    return (
+        issue.comments.filter(author_agent=agent, deleted_at=None).exists()
+        or issue.findings.filter(agent=agent).exists()
+        or issue.files.filter(versions__agent=agent).exists()
+    )
+
+
+def _has_reviewers(issue: Issue) -> bool:
+    return any(not is_assignee(issue, reviewer) for reviewer in issue.reviewers.all())
+
+
+def _responsible_for(company: Company, inherited: Issue | None) -> Member:
+    if inherited is not None:
+        return inherited.responsible
+    return company.members.present().filter(role=Role.OWNER).earliest("pk")
+
+
+def _set_assignee(issue: Issue, assignee: Assignee) -> None:
+    issue.assignee_member = assignee if isinstance(assignee, Member) else None
+    issue.assignee_agent = None if assignee is None or isinstance(assignee, Member) else assignee
+
+
+def _check_company(company: Company, *things: Any) -> None:
+    """Refuse what belongs to another company, and people and agents who have left."""
+    for thing in things:
+        if thing is None:
+            continue
+        if thing.company_id != company.pk:
+            raise Invalid("That belongs to another company.")
+        if isinstance(thing, Member) and thing.removed_at is not None:
+            raise Invalid(f"@{thing.handle} is no longer a member.", field="assignee")
+        if getattr(thing, "status", "") == "terminated":
+            raise Invalid(f"@{thing.handle} was terminated.", field="assignee")
+
+
+def _last_rank(company: Company, status: Status) -> int:
+    last: int | None = company.issues.filter(status=status).aggregate(last=Max("rank"))["last"]
+    return last or 0
+
+
+def _refer(agent: Agent | None, member: Member | None) -> dict[str, int] | None:
+    """How activity refers to an assignee."""
+    if agent is not None:
+        return {"agent": agent.pk}
+    return {"member": member.pk} if member is not None else None
+

@@ -1,0 +1,110 @@
+"""API keys: made once, shown once, kept as a hash."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import hmac
+import secrets
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from issues.activity import record
+from issues.actors import Actor, Person
+from issues.effects import service
+from issues.models import ApiKey, User
+from issues.policies import Right, require
+from issues.refusals import Forbidden
+from issues.texts import check_line
+
+if TYPE_CHECKING:
+    from agents.models import Agent, Run
+
+SCHEME = "trm_"
+_PREFIX_LENGTH = 12
+_LAST_USE_EVERY = datetime.timedelta(minutes=1)
+"""How exactly `last_used_at` is kept: a write for each request would make every read a writer."""
+
+
+@service
+def create_user_key(
+    *, actor: Actor, user: User, name: str = "", expires_at: datetime.datetime | None = None
+) -> tuple[ApiKey, str]:
+    """A key with all the user's rights, and its text, which is shown this once. People make keys for themselves."""
+    if not isinstance(actor, Person) or actor.user.pk != user.pk:
+        raise Forbidden("Keys of a person are made by that person.")
+    return _make(ApiKey(user=user, name=check_line(name, "name", limit=120, required=False), expires_at=expires_at))
+
+
+@service
+def create_agent_key(
+    *, actor: Actor, agent: Agent, name: str = "", expires_at: datetime.datetime | None = None
+) -> tuple[ApiKey, str]:
+    """A key with which an outside agent takes part as this one."""
+    require(actor, Right.MANAGE_COMPANY, agent.company)
+    key, text = _make(
+        ApiKey(
+            company=agent.company,
+            agent=agent,
+            name=check_line(name, "name", limit=120, required=False),
+            expires_at=expires_at,
+        )
+    )
+    record(actor, "key.created", agent.company, key=key.pk, agent=agent.pk)
+    return key, text
+
+
+@service
+def create_run_key(*, run: Run, expires_at: datetime.datetime) -> tuple[ApiKey, str]:
+    """A key that acts for one run and dies with it."""
+    return _make(ApiKey(company=run.company, agent=run.agent, run=run, expires_at=expires_at))
+
+
+@service
+def revoke_key(*, actor: Actor, key: ApiKey) -> ApiKey:
+    if key.company is not None:
+        require(actor, Right.MANAGE_COMPANY, key.company)
+    elif not isinstance(actor, Person) or key.user_id != actor.user.pk:
+        raise Forbidden("Keys of a person are revoked by that person.")
+    if key.revoked_at is None:
+        key.revoked_at = timezone.now()
+        key.save(update_fields=["revoked_at"])
+        if key.company is not None:
+            record(actor, "key.revoked", key.company, key=key.pk)
+    return key
+
+
+def find_key(text: str) -> ApiKey | None:
+    """The living key of this text, or None: unknown, revoked, expired, or its run has ended."""
+    if not text.startswith(SCHEME):
+        return None
+    prefix = text.removeprefix(SCHEME)[:_PREFIX_LENGTH]
+    key = (
+        ApiKey.objects.select_related("user", "agent__company", "run__issue__company", "run__chain_member", "company")
+        .filter(prefix=prefix, revoked_at=None)
+        .first()
+    )
+    if key is None or not hmac.compare_digest(key.key_hash, _hash(text)):
+        return None
+    now = timezone.now()
+    if key.expires_at is not None and key.expires_at <= now:
+        return None
+    if key.run is not None and not key.run.is_live:
+        return None
+    if key.last_used_at is None or now - key.last_used_at > _LAST_USE_EVERY:
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+    return key
+
+
+def _make(key: ApiKey) -> tuple[ApiKey, str]:
+    body = secrets.token_hex(24)  # 192 random bits; the first 48 are the look-up prefix, 144 stay secret
+    text = SCHEME + body
+    key.prefix = body[:_PREFIX_LENGTH]
+    key.key_hash = _hash(text)
+    key.save(force_insert=True)
+    return key, text
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,152 @@
+"""What follows from a status: the one place where an issue's status changes."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from issues.activity import record
+from issues.actors import SYSTEM, Actor, Person
+from issues.effects import Wake, mark_entered, wake
+from issues.models import Blocker, InboxKind, Issue, Member, Reviewer, Status, Verdict
+from issues.services.approvals_pending import cancel_pending
+from issues.services.inbox import tell
+from issues.services.locks import lock_issues, save_issue
+from issues.sources import WakeupSource
+
+
+def enter_status(
+    issue: Issue,
+    status: Status,
+    actor: Actor,
+    *,
+    cause: Actor | None = None,
+    source: WakeupSource = WakeupSource.ASSIGNED,
+    subject: Issue | None = None,
+    **because: object,
+) -> None:
+    """Put a locked issue into a status, with every consequence.
+
+    `actor` is named in the activity, `cause` (the actor unless said) is who is answerable for the wakeups. `because`
+    goes into the line of activity.
+    """
+    before = Status(issue.status)
+    if before is status:
+        return
+    _stamp(issue, status)
+    save_issue(issue, "status", "status_changed_at", "started_at", "closed_at")
+    record(actor, "issue.status", issue, **{"from": before.value, "to": status.value}, **because)
+    cause = cause or actor
+    if before is Status.IN_REVIEW:
+        issue.reviewers.update(verdict=Verdict.OUTSTANDING, note="", decided_at=None)
+    if status.is_workable:
+        mark_entered(issue, cause, source=source, reason=_why_entered(issue, subject), subject_issue=subject)
+    elif status is Status.IN_REVIEW:
+        _ask_reviewers(issue, cause)
+    elif status.is_closed and not before.is_closed:
+        _after_closing(issue, cause)
+
+
+def release_waiting(blocker: Issue, cause: Actor, waiting_ids: list[int]) -> None:
+    """Move each blocked issue of `waiting_ids` that has no open blocker left to todo, naming the one that ended."""
+    for waiting in lock_issues(waiting_ids):
+        if waiting.status != Status.BLOCKED or Blocker.objects.open().filter(issue=waiting).exists():
+            continue
+        enter_status(
+            waiting,
+            Status.TODO,
+            SYSTEM,
+            cause=cause,
+            source=WakeupSource.BLOCKER_RESOLVED,
+            subject=blocker,
+            blocker=blocker.pk,
+            blocker_status=blocker.status,
+        )
+
+
+def outstanding_reviewers(issue: Issue) -> list[Reviewer]:
+    """Reviewers without a verdict in this round. The assignee does not count as one."""
+    return [
+        reviewer
+        for reviewer in issue.reviewers.select_related("member__user", "agent")
+        if reviewer.verdict == Verdict.OUTSTANDING and not is_assignee(issue, reviewer)
+    ]
+
+
+def is_assignee(issue: Issue, reviewer: Reviewer) -> bool:
+    if reviewer.agent_id is not None:
+        return reviewer.agent_id == issue.assignee_agent_id
+    return reviewer.member_id == issue.assignee_member_id
+
+
+def _stamp(issue: Issue, status: Status) -> None:
+    now = timezone.now()
+    issue.status = status
+    issue.status_changed_at = now
+    if status is Status.IN_PROGRESS and issue.started_at is None:
+        issue.started_at = now
+    issue.closed_at = now if status.is_closed else None
+
+
+def _why_entered(issue: Issue, subject: Issue | None) -> str:
+    if subject is None:
+        return f"The issue is {Status(issue.status).label.lower()} and assigned to you."
+    ended = "was cancelled" if subject.status == Status.CANCELLED else "is done"
+    if not subject.is_closed:
+        ended = "no longer blocks it"
+    return f"{subject.identifier} {ended}; nothing else blocks this issue."
+
+
+def _ask_reviewers(issue: Issue, cause: Actor) -> None:
+    people: list[Member] = []
+    outstanding = outstanding_reviewers(issue)
+    for reviewer in outstanding:
+        if reviewer.agent_id is not None:
+            wake(
+                Wake(
+                    agent_id=reviewer.agent_id,
+                    issue=issue,
+                    source=WakeupSource.REVIEW_REQUESTED,
+                    actor=cause,
+                    reason="The issue waits for your review.",
+                )
+            )
+        elif reviewer.member is not None:
+            people.append(reviewer.member)
+    if not outstanding:
+        people = [issue.responsible]
+    acting = cause.member_in(issue.company) if isinstance(cause, Person) else None
+    tell(
+        [member for member in people if member != acting],
+        InboxKind.REVIEW,
+        f"{issue.identifier} waits for your review: accept it or send it back.",
+        company=issue.company,
+        issue=issue,
+    )
+
+
+def _after_closing(issue: Issue, cause: Actor) -> None:
+    if isinstance(cause, Person):
+        cancel_pending(issue, cause)
+    waiting = Blocker.objects.filter(blocker=issue, issue__status=Status.BLOCKED)
+    release_waiting(issue, cause, list(waiting.values_list("issue_id", flat=True)))
+    if issue.parent_id is not None:
+        _tell_parent(issue, issue.parent_id, cause)
+
+
+def _tell_parent(child: Issue, parent_id: int, cause: Actor) -> None:
+    """Wake the parent's agent when the last open child closed. The parent is held, so that of two children that close
+    at once the later one sees the earlier."""
+    for parent in lock_issues([parent_id]):
+        if parent.is_closed or parent.assignee_agent_id is None or parent.children.open().exists():
+            continue
+        wake(
+            Wake(
+                agent_id=parent.assignee_agent_id,
+                issue=parent,
+                source=WakeupSource.CHILD_CLOSED,
+                actor=cause,
+                subject=str(child.pk),
+                subject_issue=child,
+                reason=f"{child.identifier}, the last open child issue, is now {child.get_status_display().lower()}.",
+            )
+        )
