@@ -41,8 +41,6 @@ from agents.adapters.errors import (
 )
 from agents.adapters.thinking import ThinkingLevel
 
-VENDOR_URL = "https://api.anthropic.com"
-
 _STOP_REASONS = {
     "end_turn": StopReason.END,
     "stop_sequence": StopReason.END,
@@ -61,7 +59,7 @@ class AnthropicProvider:
         self._endpoint = endpoint
         self._client = anthropic.AsyncAnthropic(
             api_key=usable_key(endpoint),
-            base_url=endpoint.base_url or VENDOR_URL,
+            base_url=endpoint.url,
             max_retries=0,
             timeout=timeouts(endpoint),
             http_client=transport or http_client(endpoint),

@@ -159,6 +159,9 @@ class AdapterError(Exception):
         return f"AdapterError({self.kind.value}, {self.message!r}, retry_after={self.retry_after})"
 
 
+VENDOR_URLS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a provider is called and with which key. Equal endpoints share their connections.
@@ -176,10 +179,15 @@ class Endpoint:
     script: str = field(default="", repr=False)
 
     @property
+    def url(self) -> str:
+        """The address that is called; empty for a provider that has none."""
+        return self.base_url or VENDOR_URLS.get(self.provider, "")
+
+    @property
     def host(self) -> str:
         """Host and port, for messages: an address may carry a password, which this leaves out."""
         try:
-            parts = urlsplit(self.base_url)
+            parts = urlsplit(self.url)
             port = f":{parts.port}" if parts.port else ""
             return f"{parts.hostname}{port}" if parts.hostname else self.provider
         except ValueError:  # a port or an address in brackets that is none

@@ -24,7 +24,6 @@ def estimate_tokens(text: str) -> int:
 
 def estimated_usage(request: ModelRequest, answer: str) -> Usage:
     """The usage of a call about which its provider said nothing."""
-    read = estimate_tokens(request.system) + sum(
-        estimate_tokens(message.text) for message in request.messages
-    )
+    said = (request.system, *(message.text for message in request.messages))
+    read = sum(estimate_tokens(text) for text in said)
     return Usage(input_tokens=read, output_tokens=estimate_tokens(answer), estimated=True)

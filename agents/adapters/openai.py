@@ -39,7 +39,6 @@ from agents.adapters.errors import (
     usable_key,
 )
 
-VENDOR_URL = "https://api.openai.com/v1"
 _VENDOR_HOSTS = ("api.openai.com", "openai.azure.com", "services.ai.azure.com")
 
 _STOP_REASONS = {
@@ -136,7 +135,7 @@ class OpenAIProvider:
 def _client(endpoint: Endpoint, transport: httpx2.AsyncClient) -> openai.AsyncOpenAI:
     client = openai.AsyncOpenAI(
         api_key=usable_key(endpoint),
-        base_url=endpoint.base_url or VENDOR_URL,
+        base_url=endpoint.url,
         max_retries=0,
         timeout=timeouts(endpoint),
         http_client=transport,
@@ -147,7 +146,7 @@ def _client(endpoint: Endpoint, transport: httpx2.AsyncClient) -> openai.AsyncOp
 
 
 def _is_vendor(endpoint: Endpoint) -> bool:
-    host = urlsplit(endpoint.base_url or VENDOR_URL).hostname or ""
+    host = urlsplit(endpoint.url).hostname or ""
     return any(host == vendor or host.endswith("." + vendor) for vendor in _VENDOR_HOSTS)
 
 
