@@ -174,9 +174,7 @@ class Transport(virtual.Transport):
     default_port = 0
     driver_type = "embedded"
     driver_name = "embedded"
-    implements = virtual.Transport.implements.extend(
-        asynchronous=False, exchange_type=frozenset(["direct", "topic"])
-    )
+    implements = virtual.Transport.implements.extend(asynchronous=False, exchange_type=frozenset(["direct", "topic"]))
 
     # Bindings are the same for all connections of a process: each declares what it uses.
     bindings = virtual.BrokerState()

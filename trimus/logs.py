@@ -11,14 +11,15 @@ import structlog
 
 # Libraries that tell every request or poll at INFO; their warnings still show.
 QUIET_LOGGERS = (
-    "celery.beat",
-    "celery.app.trace",
-    "celery.worker.strategy",
-    "httpx2",
-    "httpcore2",
-    "openai",
     "anthropic",
+    "celery.app.trace",
+    "celery.beat",
+    "celery.worker.strategy",
     "django.request",
+    "httpcore2",
+    "httpx2",
+    "openai",
+    "uvicorn.error",
 )
 
 

@@ -96,6 +96,9 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
+# A request over this is answered with 413 before a thread sees it.
+MAX_REQUEST_BYTES = 64 * 1024 * 1024
+
 # --- Database and concurrency
 
 # Threads that answer requests, in each web process.
@@ -154,6 +157,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 HTTPS = env.bool("TRIMUS_HTTPS", default=not LOCAL_MODE)
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = ["^healthz$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
@@ -189,7 +193,7 @@ def _broker_options() -> dict[str, Any]:
             return once
 
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="embedded://")
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="embedded://localhost")
 BROKER_DIR = DATA_DIR / "broker"
 # A request that cannot ring waits no longer than this, once: the sweep finds what it left.
 CELERY_TASK_PUBLISH_RETRY = False

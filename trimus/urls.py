@@ -3,4 +3,9 @@
 from django.contrib import admin
 from django.urls import path
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from trimus.health import health
+
+urlpatterns = [
+    path("healthz", health),
+    path("admin/", admin.site.urls),
+]
