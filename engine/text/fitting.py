@@ -1,0 +1,63 @@
+"""Ways to bring a part of the prompt down to a number of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Measure: TypeAlias = Callable[[str], int]
+"""Tokens that a text is reckoned at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """A part as rendered for an allowance. `size` in tokens; `is_whole`: more room would not change it.
+
+    `names` are those of the items that came whole, where somebody must know.
+    """
+
+    text: str
+    size: int
+    is_whole: bool
+    names: tuple[str, ...] = ()
+
+
+def fit_texts(
+    render: Callable[[int], str], *, longest: int, least: int, allowance: int, measure: Measure
+) -> Fitting | None:
+    """The rendering with the widest limit, in characters a text, that fits `allowance`; none if `least` does
+    not.
+
+    `render(longest)` is the whole. Found by halving, so a long text is measured some 15 times and never more.
+    """
+    whole = render(longest)
+    if (size := measure(whole)) <= allowance:
+        return Fitting(whole, size, is_whole=True)
+    best: Fitting | None = None
+    low, high = least, max(longest, least)
+    while low <= high:
+        limit = low if best is None else (low + high) // 2
+        text = render(limit)
+        if (size := measure(text)) <= allowance:
+            best, low = Fitting(text, size, is_whole=False), limit + 1
+        elif best is None:
+            return None
+        else:
+            high = limit - 1
+    return best
+
+
+def fit_lines(lines: Sequence[str], more: Callable[[int], str], *, allowance: int, measure: Measure) -> Fitting | None:
+    """As many of the first lines as fit, and a line by `more` on how many do not; none if not even one does."""
+    sizes = [measure(line) + 1 for line in lines]
+    if (total := sum(sizes)) <= allowance:
+        return Fitting("\n".join(lines), total, is_whole=True)
+    used = measure(more(len(lines))) + 1
+    kept = 0
+    while used + sizes[kept] <= allowance:
+        used += sizes[kept]
+        kept += 1
+    if not kept:
+        return None
+    return Fitting("\n".join([*lines[:kept], more(len(lines) - kept)]), used, is_whole=False)

@@ -1,0 +1,180 @@
+"""Conversation History: comments and activity in one timeline, and what became of the agent's last actions.
+
+Over its share it keeps both ends: the first comment, which says what the talk is about, and the newest. What
+is kept grows from the newest backwards without gaps, so that at a fixed share a new comment can push an older
+one out but never bring one back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from itertools import groupby
+
+from engine.text.assignment import comment_header
+from engine.text.context import ActivityLine, Comment, History, HistoryEntry, Participant, PastAction
+from engine.text.fitting import Fitting, Measure
+from engine.text.quoting import flat, named, quote, quote_clamped
+
+ENTRIES = 1_000
+"""Newest entries ever looked at. One costs 10 tokens at least, so a budget of 24,000 could not hold much more."""
+
+LONG_COMMENT = 2_000
+SHORT_COMMENT = 400
+"""Characters: what is left of a long comment once History exceeds its share, and of the newest when even that
+does not fit."""
+
+JOINED_CHANGES = 12
+"""Newest changes named in one joined line of activity."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One block of the timeline. `comment` is set when it shows that comment's text, and then may be cut."""
+
+    header: str
+    comment: Comment | None = None
+    is_comment: bool = False
+
+    def render(self, limit: int | None = None) -> str:
+        if self.comment is None:
+            return self.header
+        body = self.comment.body
+        return f"{self.header}\n{quote(body) if limit is None else quote_clamped(body, limit)}"
+
+
+def shorten(history: History) -> History:
+    """The history without what could never be shown: what follows costs time by the length of this one."""
+    entries = history.entries
+    if len(entries) <= ENTRIES:
+        return history
+    middle = entries[:-ENTRIES]
+    first = next((entry for entry in middle if isinstance(entry, Comment)), None)
+    if first is None:
+        return replace(history, entries=entries[-ENTRIES:])
+    dropped = sum(isinstance(entry, Comment) for entry in middle) - 1
+    return History((first, *entries[-ENTRIES:]), history.left_out + dropped)
+
+
+def fit_history(
+    history: History, elsewhere: Mapping[int, str], zone: tzinfo | None, *, allowance: int, measure: Measure
+) -> Fitting | None:
+    """The timeline for an allowance of tokens; none if not even the newest entry fits.
+
+    `elsewhere` maps ids of comments that stand in another section to its title: a line stands for them here.
+    """
+    blocks = _blocks(history.entries, elsewhere, zone)
+    texts: list[str] = []
+    total = measure(_omitted(history.left_out)) + 1 if history.left_out else 0
+    for block in reversed(blocks):
+        texts.append(block.render())
+        total += measure(texts[-1]) + 1
+        if total > allowance:
+            return _fit_ends(blocks, history.left_out, allowance, measure)
+    texts.reverse()
+    if history.left_out:
+        texts.insert(_first_comment(blocks) + 1, _omitted(history.left_out))
+    return Fitting("\n\n".join(texts), total, is_whole=True)
+
+
+def outcome_lines(actions: Iterable[PastAction], hint: str) -> list[str]:
+    """The agent's last actions that had no effect, newest first, and what the engine remarked on its last
+    reply.
+    """
+    lines = [f"- {_tried(action)}, {action.outcome}: {flat(action.reason, 500)}" for action in actions]
+    heading = ["Of your last reply these had no effect:"] if lines else []
+    return [*heading, *reversed(lines), *([f"About your last reply: {flat(hint)}"] if hint.strip() else [])]
+
+
+def _tried(action: PastAction) -> str:
+    return f"/{action.verb} {flat(action.args, 120)}".rstrip()
+
+
+def _fit_ends(blocks: Sequence[_Block], left_out: int, allowance: int, measure: Measure) -> Fitting | None:
+    """The first comment and the newest blocks that fit, long comments cut; none if not even the newest fits."""
+    comments = left_out + sum(block.is_comment for block in blocks)
+    used = measure(_omitted(comments)) + 1
+    opening, rest = "", blocks
+    first = _first_comment(blocks)
+    if 0 <= first < len(blocks) - 1:
+        opening, rest = _shown(blocks[first], (allowance - used) // 2, measure), blocks[first + 1 :]
+        used += measure(opening) + 1
+    newest, size = _newest(rest, allowance - used, measure)
+    if not newest:
+        return None
+    shown = bool(opening) + sum(block.is_comment for block in rest[-len(newest) :])
+    parts = [opening] if opening else []
+    if comments > shown or len(newest) < len(rest):
+        parts.append(_omitted(comments - shown))
+    return Fitting("\n\n".join([*parts, *reversed(newest)]), used + size, is_whole=False)
+
+
+def _newest(blocks: Sequence[_Block], allowance: int, measure: Measure) -> tuple[list[str], int]:
+    """The newest blocks that fit, newest first, without a gap; and their size. The very newest may be cut
+    short.
+    """
+    texts: list[str] = []
+    used = 0
+    for block in reversed(blocks):
+        text = block.render(LONG_COMMENT) if texts else _shown(block, allowance - 1, measure)
+        size = measure(text) + 1
+        if not text or used + size > allowance:
+            break
+        texts.append(text)
+        used += size
+    return texts, used
+
+
+def _shown(block: _Block, allowance: int, measure: Measure) -> str:
+    """The block as long as it may be within the allowance, or nothing."""
+    for limit in (LONG_COMMENT, SHORT_COMMENT):
+        text = block.render(limit)
+        if measure(text) <= allowance:
+            return text
+    return ""
+
+
+def _omitted(comments: int) -> str:
+    if not comments:
+        return "[earlier activity omitted]"
+    return f"[{comments:,} earlier comment{'s' if comments > 1 else ''} omitted]"
+
+
+def _first_comment(blocks: Sequence[_Block]) -> int:
+    """The place of the first comment; -1 when there is none."""
+    return next((place for place, block in enumerate(blocks) if block.is_comment), -1)
+
+
+def _blocks(entries: Iterable[HistoryEntry], elsewhere: Mapping[int, str], zone: tzinfo | None) -> list[_Block]:
+    blocks: list[_Block] = []
+    for _, group in groupby(enumerate(entries), key=_run_key):
+        run = [entry for _, entry in group]
+        first = run[0]
+        if isinstance(first, Comment):
+            blocks.append(_comment_block(first, elsewhere, zone))
+        else:
+            blocks.append(_activity_block([entry for entry in run if isinstance(entry, ActivityLine)], zone))
+    return blocks
+
+
+def _run_key(numbered: tuple[int, HistoryEntry]) -> tuple[int, Participant | None]:
+    """Equal for neighbours that join: activity by one actor. A comment joins nothing."""
+    place, entry = numbered
+    return (place, entry.author) if isinstance(entry, Comment) else (-1, entry.actor)
+
+
+def _comment_block(comment: Comment, elsewhere: Mapping[int, str], zone: tzinfo | None) -> _Block:
+    header = comment_header(comment, zone)
+    if comment.id in elsewhere:
+        return _Block(f"{header} see {elsewhere[comment.id]}.", is_comment=True)
+    return _Block(header, comment, is_comment=True)
+
+
+def _activity_block(run: Sequence[ActivityLine], zone: tzinfo | None) -> _Block:
+    actor = named(run[0].actor) if run[0].actor else "The system"
+    earlier = len(run) - JOINED_CHANGES
+    changes = [flat(line.words) for line in run[-JOINED_CHANGES:]]
+    if earlier > 0:
+        changes.insert(0, f"made {earlier} changes")
+    return _Block(f"[{run[0].at.astimezone(zone):%Y-%m-%d %H:%M}] {actor} {'; '.join(changes)}.")
