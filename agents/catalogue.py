@@ -260,8 +260,8 @@ def _positive(value: object) -> int | None:
     return value
 
 
-def _own_price(fields: Mapping[str, object]) -> Price:
-    if not fields.keys() <= _PRICE_FIELDS:
+def _own_price(fields: object) -> Price:
+    if not isinstance(fields, dict) or not fields.keys() <= _PRICE_FIELDS:
         raise ValueError(f"a price has {', '.join(sorted(_PRICE_FIELDS))} and nothing else")
     per_input = _dollars(fields["input"])
     return Price(

@@ -28,7 +28,15 @@ from agents.adapters.base import (
     StopReason,
     Usage,
 )
-from agents.adapters.calling import http_client, require_stream, symptom_of, timeouts, within_deadline
+from agents.adapters.calling import (
+    http_client,
+    require_stream,
+    symptom_of,
+    timeouts,
+    usable_key,
+    usable_url,
+    within_deadline,
+)
 from agents.adapters.counting import estimated_usage
 from agents.adapters.errors import (
     Symptom,
@@ -37,7 +45,6 @@ from agents.adapters.errors import (
     reported_failure,
     transport_failure,
     unreadable,
-    usable_key,
 )
 from agents.adapters.thinking import ThinkingLevel
 
@@ -59,7 +66,7 @@ class AnthropicProvider:
         self._endpoint = endpoint
         self._client = anthropic.AsyncAnthropic(
             api_key=usable_key(endpoint),
-            base_url=endpoint.url,
+            base_url=usable_url(endpoint),
             max_retries=0,
             timeout=timeouts(endpoint),
             http_client=transport or http_client(endpoint),
@@ -112,8 +119,7 @@ class AnthropicProvider:
         marks = _Marks(_MOST_BREAKPOINTS)
         system = marks.blocks(request.system, request.system_breakpoints)
         messages = [
-            _turn(message.role, marks.blocks(message.text, message.breakpoints))
-            for message in request.messages
+            _turn(message.role, marks.blocks(message.text, message.breakpoints)) for message in request.messages
         ]
         thinking, output = thinking_fields(request)
         return await self._client.messages.create(
@@ -257,9 +263,7 @@ def failure_of(error: Exception, endpoint: Endpoint) -> AdapterError | None:
     if isinstance(error, anthropic.APIResponseValidationError):
         return unreadable(endpoint)
     if isinstance(error, anthropic.APIStatusError):
-        return reported_failure(
-            _symptom(error), endpoint, error.response.headers, request_id=error.request_id or ""
-        )
+        return reported_failure(_symptom(error), endpoint, error.response.headers, request_id=error.request_id or "")
     if isinstance(error, anthropic.APIConnectionError):
         cause = error.__cause__
         known = transport_failure(cause, endpoint) if isinstance(cause, Exception) else None

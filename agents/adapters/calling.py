@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -13,6 +14,33 @@ from agents.adapters.errors import Symptom, reported_failure, too_slow
 Classify = Callable[[Exception, Endpoint], AdapterError | None]
 
 _WRITE_TIMEOUT_SECONDS = 30.0
+
+# Stands for a key where there is none: both SDKs insist on one, servers at home take any.
+_NO_KEY = "none"
+
+
+def usable_key(endpoint: Endpoint) -> str:
+    """The key to send. Raises AdapterError for one that cannot stand in a header, without showing it."""
+    key = endpoint.api_key.strip()
+    if not key:
+        return _NO_KEY
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise AdapterError(ErrorKind.AUTH, f"The key for {endpoint.host} holds characters that no key has.")
+    return key
+
+
+def usable_url(endpoint: Endpoint) -> str:
+    """The address to call. Raises AdapterError for one that cannot be, without showing a password in it."""
+    try:
+        parts = urlsplit(endpoint.url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or an address in brackets that is none
+        valid = False
+    if not valid:
+        raise AdapterError(
+            ErrorKind.BAD_REQUEST, f"The address of the provider {endpoint.provider} is no http or https address."
+        )
+    return endpoint.url
 
 
 def timeouts(endpoint: Endpoint) -> httpx2.Timeout:

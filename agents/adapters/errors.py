@@ -20,9 +20,6 @@ from agents.adapters.base import AdapterError, Endpoint, ErrorKind
 MESSAGE_LIMIT = 500  # characters of a server's words; some answer with a whole page
 _LONGEST_WAIT = 86_400.0  # a retry-after beyond a day is a broken clock
 
-# Stands for a key where there is none: both SDKs insist on one, servers at home take any.
-_NO_KEY = "none"
-
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
@@ -99,11 +96,7 @@ def kind_of(symptom: Symptom) -> ErrorKind:
     """
     status = symptom.http_status
     words = {symptom.code.lower(), symptom.type.lower()}
-    if (
-        status in (401, 402)
-        or words & (_BILLING_WORDS | _AUTH_WORDS)
-        or _BILLING_PHRASES.search(symptom.text)
-    ):
+    if status in (401, 402) or words & (_BILLING_WORDS | _AUTH_WORDS) or _BILLING_PHRASES.search(symptom.text):
         return ErrorKind.AUTH
     if words & _REFUSAL_WORDS or _REFUSAL_PHRASES.search(symptom.text):
         return ErrorKind.REFUSED
@@ -143,10 +136,6 @@ def reported_failure(
 
 def transport_failure(error: Exception, endpoint: Endpoint) -> AdapterError | None:
     """The failure behind what goes wrong below the SDKs and may come through raw; None if unknown."""
-    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return AdapterError(
-            ErrorKind.BAD_REQUEST, f"The address of {endpoint.host} cannot be called: no such protocol."
-        )
     if isinstance(error, httpx2.ConnectTimeout):
         return AdapterError(ErrorKind.NETWORK, f"{endpoint.host} did not take the connection in time.")
     if isinstance(error, httpx2.TimeoutException):
@@ -175,19 +164,7 @@ def cut_off(endpoint: Endpoint) -> AdapterError:
 
 
 def too_slow(endpoint: Endpoint, seconds: float) -> AdapterError:
-    return AdapterError(
-        ErrorKind.NETWORK, f"{endpoint.host} did not finish its answer within {seconds:.0f} seconds."
-    )
-
-
-def usable_key(endpoint: Endpoint) -> str:
-    """The key to send. Raises AdapterError for one that cannot stand in a header, without showing it."""
-    key = endpoint.api_key.strip()
-    if not key:
-        return _NO_KEY
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise AdapterError(ErrorKind.AUTH, f"The key for {endpoint.host} holds characters that no key has.")
-    return key
+    return AdapterError(ErrorKind.NETWORK, f"{endpoint.host} did not finish its answer within {seconds:.0f} seconds.")
 
 
 # Servers at home are given words like "x" for a key; taking those out would garble every message.

@@ -31,9 +31,7 @@ class ModelLoop:
         self._ready = threading.Event()
         self._submitting = threading.Lock()
         self._stopped = False
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._run()), name="model-loop", daemon=True
-        )
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="model-loop", daemon=True)
         self._thread.start()
         self._ready.wait()
 

@@ -26,7 +26,15 @@ from agents.adapters.base import (
     StopReason,
     Usage,
 )
-from agents.adapters.calling import http_client, require_stream, symptom_of, timeouts, within_deadline
+from agents.adapters.calling import (
+    http_client,
+    require_stream,
+    symptom_of,
+    timeouts,
+    usable_key,
+    usable_url,
+    within_deadline,
+)
 from agents.adapters.counting import estimated_usage
 from agents.adapters.errors import (
     Symptom,
@@ -36,7 +44,6 @@ from agents.adapters.errors import (
     reported_failure,
     transport_failure,
     unreadable,
-    usable_key,
 )
 
 _VENDOR_HOSTS = ("api.openai.com", "openai.azure.com", "services.ai.azure.com")
@@ -135,7 +142,7 @@ class OpenAIProvider:
 def _client(endpoint: Endpoint, transport: httpx2.AsyncClient) -> openai.AsyncOpenAI:
     client = openai.AsyncOpenAI(
         api_key=usable_key(endpoint),
-        base_url=endpoint.url,
+        base_url=usable_url(endpoint),
         max_retries=0,
         timeout=timeouts(endpoint),
         http_client=transport,
@@ -203,9 +210,7 @@ def failure_of(error: Exception, endpoint: Endpoint) -> AdapterError | None:
     if isinstance(error, openai.APIResponseValidationError):
         return unreadable(endpoint)
     if isinstance(error, openai.APIStatusError):
-        return reported_failure(
-            _symptom(error), endpoint, error.response.headers, request_id=error.request_id or ""
-        )
+        return reported_failure(_symptom(error), endpoint, error.response.headers, request_id=error.request_id or "")
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
         known = transport_failure(cause, endpoint) if isinstance(cause, Exception) else None

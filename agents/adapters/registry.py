@@ -50,9 +50,7 @@ def _scripted(endpoint: Endpoint) -> Provider:
 PROVIDERS: tuple[ProviderSpec, ...] = (
     ProviderSpec("openai", "OpenAI or compatible (Chat Completions)", _openai),
     ProviderSpec("anthropic", "Anthropic or compatible (Messages)", _anthropic),
-    ProviderSpec(
-        "scripted", "scripted, no model", _scripted, takes_key=False, takes_base_url=False, calls_model=False
-    ),
+    ProviderSpec("scripted", "scripted, no model", _scripted, takes_key=False, takes_base_url=False, calls_model=False),
 )
 
 
