@@ -27,6 +27,7 @@ LONGEST_DELAY_SECONDS = 30.0
 # Deaths in a row, before everything first ran, that show that it never will.
 HOPELESS_STARTS = 3
 POLL_SECONDS = 0.1
+LAST_WORDS_SECONDS = 1.0
 TEXT_BROWSERS = {"www-browser", "links", "elinks", "lynx", "w3m"}
 
 
@@ -42,6 +43,7 @@ class Child:
     name: str
     command: Sequence[str]
     process: subprocess.Popen[bytes] | None = None
+    relay: threading.Thread | None = None
     started_at: float = 0.0
     start_at: float = 0.0
     early_deaths: int = 0
@@ -155,8 +157,9 @@ class Supervisor:
             # Out of the terminal's way: Ctrl-C reaches the supervisor alone, which ends them in order.
             process_group=0,
         )
-        child.process, child.started_at = process, now
-        threading.Thread(target=self._relay, args=(child.name, process.stdout), daemon=True).start()
+        relay = threading.Thread(target=self._relay, args=(child.name, process.stdout), daemon=True)
+        relay.start()
+        child.process, child.relay, child.started_at = process, relay, now
 
     def _bury(self, child: Child, code: int, now: float) -> None:
         """Note a death and when to start again."""
@@ -187,6 +190,10 @@ class Supervisor:
                 for process in living:
                     process.kill()
             time.sleep(POLL_SECONDS)
+        for child in self.children:
+            if child.relay:
+                # Its last words. What the child started may still hold the pipe, so not for ever.
+                child.relay.join(LAST_WORDS_SECONDS)
 
     def _living(self) -> list[subprocess.Popen[bytes]]:
         return [process for child in self.children if (process := child.alive)]
