@@ -107,6 +107,8 @@ WEB_THREADS = env.int("TRIMUS_WEB_THREADS", default=8)
 # that arrive together must neither use up PostgreSQL's connections nor fight for SQLite's one lock.
 WORKER_SLOTS = env.int("TRIMUS_WORKER_SLOTS", default=256)
 DATABASE_SLOTS = env.int("TRIMUS_DATABASE_SLOTS", default=16)
+# For how long a run keeps its issue without a sign of life of its worker.
+LEASE_SECONDS = env.int("TRIMUS_LEASE_SECONDS", default=120)
 
 
 def _database() -> dict[str, Any]:
