@@ -9,15 +9,12 @@ from engine.text.context import Actions, Tier, VerbCard
 from engine.text.grammar import BodyRule
 
 INTRODUCTION = (
-    "A line that begins with one of these verbs acts; all other lines are your comment. One verb a line, no bullet, "
-    "no quotation, not in a fence. `+ body`: the next fenced block is its body; `[+ body]`: it may have one."
+    "A line that begins with one of these verbs acts; all else is your comment. One verb a line, outside lists, "
+    "quotations and fences. `+ body`: a fenced block must follow; `[+ body]`: it may."
 )
-WRITING = (
-    "`@handle` in prose wakes that agent or notifies that person on this issue: ask so; leave out the @ to thank or "
-    "cite."
-)
+WRITING = "`@handle` in prose wakes that agent or notifies that person here: ask so; omit the @ to thank or cite."
 BODIES = "Fence a body that holds a fence with four back-ticks."
-CREATING = "The assignee of an issue you create sees its text, not this issue."
+CREATING = "Who gets an issue you create sees its text, not this issue."
 VERB = re.compile(r"(?<![\w/])/([a-z]+(?:-[a-z]+)*)")
 BODY_MARKS = {BodyRule.NONE: "", BodyRule.OPTIONAL: " [+ body]", BodyRule.REQUIRED: " + body"}
 
@@ -25,12 +22,12 @@ BODY_MARKS = {BodyRule.NONE: "", BodyRule.OPTIONAL: " [+ body]", BodyRule.REQUIR
 def render_actions(actions: Actions, tier: Tier) -> str:
     """The verbs with a line each, and the whole cards that were asked for.
 
-    The lean tier explains the core verbs only and names the others: every verb works in both.
+    The lean tier says the first clause of the core verbs and names the others: every verb works in both.
     """
     explained = [card for card in actions.cards if tier is Tier.FULL or card.core]
     named = [card for card in actions.cards if card not in explained]
     asked = [card for card in actions.cards if card.name in actions.asked]
-    blocks = [INTRODUCTION, "\n".join(_line(card) for card in explained)]
+    blocks = [INTRODUCTION, "\n".join(_line(card, tier) for card in explained)]
     if named:
         blocks.append(_names(named))
     blocks.append(" ".join(_notes(actions.cards)))
@@ -44,12 +41,17 @@ def permitted(sentences: Iterable[str], verbs: Collection[str]) -> str:
     return " ".join(sentence for sentence in sentences if set(VERB.findall(sentence)) <= set(verbs))
 
 
-def _line(card: VerbCard) -> str:
-    return f"- {card.usage}{BODY_MARKS[card.body]}: {card.summary}"
+def _line(card: VerbCard, tier: Tier) -> str:
+    summary = card.summary if tier is Tier.FULL else card.summary.partition(";")[0]
+    return f"- {_form(card)}: {summary}"
+
+
+def _form(card: VerbCard) -> str:
+    return f"{card.usage}{BODY_MARKS[card.body]}"
 
 
 def _names(cards: Iterable[VerbCard]) -> str:
-    return f"Also, explained by /help <verb>: {', '.join(f'/{card.name}' for card in cards)}."
+    return f"/help <verb> explains: {', '.join(card.name for card in cards)}."
 
 
 def _notes(cards: Iterable[VerbCard]) -> list[str]:
@@ -65,7 +67,7 @@ def _card(card: VerbCard) -> str:
     """A whole card. Its example is fenced longer than any fence in it."""
     fence = "`" * max(4, 1 + max(map(len, re.findall("`+", card.example)), default=0))
     parts = (
-        f"You asked about /{card.name}. {card.usage}{BODY_MARKS[card.body]}: {card.summary}",
+        f"You asked about /{card.name}. {_form(card)}: {card.summary}",
         card.details,
         f"For example:\n{fence}\n{card.example.strip()}\n{fence}",
     )

@@ -34,10 +34,9 @@ LEAN_PLAYBOOK = (
     ("Natural sub-tasks: /create-issue; they close before this one.",),
     ('Writing "I am escalating" moves nothing. The verb does.',),
 )
-REMINDERS = (
-    "You cannot decide your own approvals, nor terminate yourself.",
-    "/write-file takes paths inside the workspace, never absolute ones or `..`.",
-)
+REMINDERS = ("You cannot decide your own approvals, nor terminate yourself.",)
+FULL_REMINDERS = (*REMINDERS, "/write-file paths are relative to the workspace; absolute ones and `..` are refused.")
+LEAN_REMINDERS = (*REMINDERS, "/write-file paths are relative to the workspace.")
 
 SCENARIO_LINES = {
     Scenario.WORK: (
@@ -76,18 +75,20 @@ SCENARIO_LINES = {
 CLOSING_LINES = (
     "Respond with your analysis, work or update, then the verbs.",
     "A question is answered by prose alone.",
-    "If you change something and leave the issue in todo or in_progress, you get another run.",
-    "Finished or stuck is said by a status, a question or a hand-over: escalating in words alone moves nothing.",
+    "Change something and leave the issue in todo or in_progress, and you get another run.",
+    'Finished or stuck is said by a status, a question or a hand-over: "escalating" in words moves nothing.',
 )
-LAST_RUN = "No further run follows by itself: finish now, or hand over."
-LOW_BUDGET = "Over 80% of the budget is used: finish now, or hand over."
+LAST_RUN = "No further run follows by itself."
+LOW_BUDGET = "Over 80% of the budget is used."
+UNDER_PRESSURE = "Finish now, or hand over."
 
 
 def render_playbook(verbs: Collection[str], tier: Tier) -> str:
     """The Escalation Playbook for an agent with these verbs."""
-    playbook = FULL_PLAYBOOK if tier is Tier.FULL else LEAN_PLAYBOOK
-    rules = [permitted(rule, verbs) for rule in playbook]
-    return "\n".join([*(f"- {rule}" for rule in rules if rule), permitted(REMINDERS, verbs)])
+    is_full = tier is Tier.FULL
+    rules = [permitted(rule, verbs) for rule in (FULL_PLAYBOOK if is_full else LEAN_PLAYBOOK)]
+    reminders = permitted(FULL_REMINDERS if is_full else LEAN_REMINDERS, verbs)
+    return "\n".join([*(f"- {rule}" for rule in rules if rule), reminders])
 
 
 def render_instructions(context: HeartbeatContext, verbs: Collection[str]) -> str:
@@ -98,7 +99,8 @@ def render_instructions(context: HeartbeatContext, verbs: Collection[str]) -> st
 
 
 def _pressure(limits: Limits) -> list[str]:
-    return [line for line, holds in ((LAST_RUN, limits.is_last_run), (LOW_BUDGET, limits.is_budget_low)) if holds]
+    reasons = [line for line, holds in ((LAST_RUN, limits.is_last_run), (LOW_BUDGET, limits.is_budget_low)) if holds]
+    return [*reasons, UNDER_PRESSURE] if reasons else []
 
 
 def _time_line(now: datetime) -> str:
