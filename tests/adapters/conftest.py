@@ -1,0 +1,5 @@
+"""What tests of adapters share."""
+
+from tests.local_model import local_model
+
+__all__ = ["local_model"]
