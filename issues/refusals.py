@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class Refusal(Exception):
-    """`reason` says what is wrong and `hint`, if any, what to do instead; both are shown to the actor."""
+    """`reason` says what is wrong and `hint`, if any, what to do instead; both are shown to the actor.
+
+    `facts` are what a program that was refused can go by, as plain JSON.
+    """
 
     http_status = 409
+    facts: Mapping[str, str | int] = {}
 
     def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(reason)
@@ -37,6 +43,12 @@ class Conflict(Refusal):
     """The state of things does not allow it now."""
 
     http_status = 409
+
+
+class Stale(Conflict):
+    """The thing has changed since the actor looked at it, and they asked not to write over that."""
+
+    http_status = 412
 
 
 class Invalid(Refusal):

@@ -137,6 +137,7 @@ class CheckedOut(Conflict):
         self.holder = holder
         self.since = since
         self.run_id = run_id
+        self.facts = {"holder": holder, "since": since.isoformat(), "run": run_id}
 
 
 def _claimant(actor: Actor, issue: Issue, agent: Agent | None) -> Agent:
