@@ -3,3 +3,18 @@ from django.apps import AppConfig
 
 class EngineConfig(AppConfig):
     name = "engine"
+
+    def ready(self) -> None:
+        import agents.listeners
+        import issues.listeners
+        from engine.doorbell import ring
+
+        agents.listeners.doorbells = (ring,)
+        issues.listeners.approval_carriers = (_carry_out,)
+
+
+def _carry_out(approval: object, decided_by: object) -> None:
+    """Imported when first used: verbs and models are not wanted by every process."""
+    from engine.carrying_out import carry_out_approved
+
+    carry_out_approved(approval, decided_by)  # type: ignore[arg-type]

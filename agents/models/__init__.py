@@ -4,7 +4,8 @@ from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
 from agents.models.routine import Routine, RoutineFire
 from agents.models.run import ActionOutcome, ModelCall, Run, RunAction, RunState
 from agents.models.skill import Skill
-from agents.models.wakeup import Wakeup, WakeupSource, WakeupState
+from agents.models.wakeup import Wakeup, WakeupState
+from issues.sources import WakeupSource
 
 __all__ = [
     "ActionOutcome",

@@ -108,6 +108,11 @@ class Agent(models.Model):
         return self.status == AgentStatus.ACTIVE
 
     @property
+    def is_present(self) -> bool:
+        """Whether it was not terminated."""
+        return self.status != AgentStatus.TERMINATED
+
+    @property
     def is_routing(self) -> bool:
         return self.role in ROUTING_ROLES
 

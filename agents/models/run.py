@@ -52,6 +52,9 @@ class Run(models.Model):
     system_message = models.TextField(blank=True)
     user_message = models.TextField(blank=True)
     prompt_sections = models.JSONField(default=list, blank=True, help_text="Title, bytes and place of each section.")
+    prompt_facts = models.JSONField(
+        default=dict, blank=True, help_text="Tokens, deferred sections, skills shown whole, characters stripped."
+    )
     contract_hash = models.CharField(max_length=64, blank=True)
     instructions_hash = models.CharField(max_length=64, blank=True)
     skills_hash = models.CharField(max_length=64, blank=True)

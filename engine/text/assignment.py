@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import tzinfo
 
+from engine.text.cheatsheet import slashed
 from engine.text.context import (
     Agent,
     Assignment,
@@ -14,7 +15,6 @@ from engine.text.context import (
     Project,
     Review,
 )
-from engine.text.identity import slashed
 from engine.text.quoting import flat, issue_line, named, quote, quote_clamped
 
 PROJECT_CHARACTERS = 1_000
@@ -39,7 +39,7 @@ def render_assignment(issue: Assignment, agent: Agent) -> str:
         lines.append(f"Parent: {issue_line(issue.parent)}")
     lines += _list("Waits for:", (issue_line(blocker) for blocker in issue.blockers))
     lines += _list("Reviewers:", (_review(review) for review in issue.reviews))
-    lines += _list("Before the board:", (_approval(approval) for approval in issue.approvals))
+    lines += _list("Pending approvals:", (_approval(approval) for approval in issue.approvals))
     if issue.project:
         lines += _project(issue.project)
     if issue.needs_approval:

@@ -13,6 +13,7 @@ INTRODUCTION = (
     "quotations and fences. `+ body`: a fenced block must follow; `[+ body]`: it may."
 )
 WRITING = "`@handle` in prose wakes that agent or notifies that person here: ask so; omit the @ to thank or cite."
+EXPLAINING = "/help <verb> explains one."
 BODIES = "Fence a body that holds a fence with four back-ticks."
 CREATING = "Who gets an issue you create sees its text, not this issue."
 VERB = re.compile(r"(?<![\w/])/([a-z]+(?:-[a-z]+)*)")
@@ -29,7 +30,8 @@ def render_actions(actions: Actions, tier: Tier) -> str:
     asked = [card for card in actions.cards if card.name in actions.asked]
     blocks = [INTRODUCTION, "\n".join(_line(card, tier) for card in explained)]
     if named:
-        blocks.append(_names(named))
+        verbs = [card.name for card in actions.cards]
+        blocks.append(permitted((f"Also: {slashed(card.name for card in named)}.", EXPLAINING), verbs))
     blocks.append(" ".join(_notes(actions.cards)))
     return "\n".join([*blocks, *(_card(card) for card in asked)])
 
@@ -41,6 +43,11 @@ def permitted(sentences: Iterable[str], verbs: Collection[str]) -> str:
     return " ".join(sentence for sentence in sentences if set(VERB.findall(sentence)) <= set(verbs))
 
 
+def slashed(verbs: Iterable[str]) -> str:
+    """`/assign, /status` from their names."""
+    return ", ".join(f"/{verb}" for verb in verbs)
+
+
 def _line(card: VerbCard, tier: Tier) -> str:
     summary = card.summary if tier is Tier.FULL else card.summary.partition(";")[0]
     return f"- {_form(card)}: {summary}"
@@ -48,10 +55,6 @@ def _line(card: VerbCard, tier: Tier) -> str:
 
 def _form(card: VerbCard) -> str:
     return f"{card.usage}{BODY_MARKS[card.body]}"
-
-
-def _names(cards: Iterable[VerbCard]) -> str:
-    return f"/help <verb> explains: {', '.join(card.name for card in cards)}."
 
 
 def _notes(cards: Iterable[VerbCard]) -> list[str]:

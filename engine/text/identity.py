@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from engine.text.cheatsheet import permitted
+from engine.text.cheatsheet import permitted, slashed
 from engine.text.context import Agent, Capability, Colleague, Company, ReportingLine
 from engine.text.quoting import demote_headings, flat, named
 
@@ -68,11 +68,6 @@ def roster_lines(roster: Iterable[Colleague], *, described: bool) -> list[str]:
 def capability_lines(capabilities: Iterable[Capability]) -> list[str]:
     """One line for each thing that the company can do."""
     return [f"- {thing.kind} {flat(thing.name)}: {flat(thing.hint)}" for thing in capabilities]
-
-
-def slashed(verbs: Iterable[str]) -> str:
-    """`/assign, /status` from their names."""
-    return ", ".join(f"/{verb}" for verb in verbs)
 
 
 def _position(agent: Agent) -> str:

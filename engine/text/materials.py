@@ -24,9 +24,9 @@ def fit_materials(materials: Materials, *, allowance: int, measure: Measure) -> 
     def render(limit: int) -> str:
         return "\n".join(
             [
-                *(_finding(finding, limit) for finding in materials.findings),
-                *(_file(file, limit) for file in materials.files),
                 *(_attachment(attachment, limit) for attachment in materials.attachments),
+                *(_file(file, limit) for file in materials.files),
+                *(_finding(finding, limit) for finding in materials.findings),
             ]
         )
 
@@ -78,9 +78,9 @@ def _attachment(attachment: Attachment, limit: int) -> str:
 
 def _names(materials: Materials) -> Sequence[str]:
     return [
-        *(f"- finding: {flat(finding.title) or 'untitled'}" for finding in materials.findings),
-        *(_file_name(file) for file in materials.files),
         *(_attachment_name(attachment) for attachment in materials.attachments),
+        *(_file_name(file) for file in materials.files),
+        *(f"- finding: {flat(finding.title) or 'untitled'}" for finding in materials.findings),
     ]
 
 

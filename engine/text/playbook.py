@@ -51,8 +51,8 @@ SCENARIO_LINES = {
     ),
     Scenario.TRIAGE: (
         "Hand this issue on; do not work on it yourself.",
-        "Match it to a capability first, else to the colleague in the roster whom it fits best.",
-        "/assign it, set what is missing, and say in a line or two why.",
+        "Match it to a capability first, else to the colleague whom it fits best.",
+        "/assign it, set what is missing, and say briefly why.",
         "If nobody fits, ask or escalate.",
     ),
     Scenario.REVIEW: (

@@ -64,8 +64,8 @@ def size_of(count: int) -> str:
 def demote_headings(markdown: str, by: int) -> str:
     """The company's own Markdown with its headings `by` levels deeper, so that none looks like a section.
 
-    In a fence a line that looks like one is set one space in: code keeps its meaning. An open fence is
-    closed, so that it ends with its text.
+    In a fence, where nothing is a heading, a line that begins like a section is set one space in. An open fence
+    is closed, so that it ends with its text.
     """
     lines: list[str] = []
     fence = ""
@@ -77,5 +77,5 @@ def demote_headings(markdown: str, by: int) -> str:
             continue
         if marks and marks[1].startswith(fence) and not marks[2].strip():
             fence = ""
-        lines.append(f" {line}" if line.startswith("#") else line)
+        lines.append(f" {line}" if line.startswith("##") else line)
     return "\n".join([*lines, fence] if fence else lines)

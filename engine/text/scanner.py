@@ -142,14 +142,14 @@ def find_hidden_end(lines: Sequence[str], start: int, end_mark: re.Pattern[str])
 
 
 def ends_reasoning(line: str) -> bool:
-    """Whether a closing reasoning tag begins or ends `line`; in the middle of one it is only text.
+    """Whether a closing reasoning tag begins or ends `line`. In the middle of one or in a quotation it is text.
 
     Templates that open the reasoning themselves leave such a tag without its opening, on a line of its own or
     directly after the last word.
     """
-    if "</" not in line:
-        return False
     stripped = line.strip()
+    if "</" not in stripped or stripped[0] == ">":
+        return False
     last_tag = stripped.rfind("</")
     return bool(_REASONING_END.match(stripped) or _REASONING_END.fullmatch(stripped, last_tag))
 

@@ -81,7 +81,7 @@ def _stands_in(wakeup: Wakeup, pinned: Collection[int], description: str) -> str
 
 
 def _wakeup(wakeup: Wakeup, stands_in: str, limit: int) -> str:
-    asker = f" from {named(wakeup.by)}" if wakeup.by else ""
+    asker = f" by {named(wakeup.by)}" if wakeup.by else ""
     reason = f": {flat(wakeup.reason, 500)}" if wakeup.reason.strip() else ""
     lines = [f"- {wakeup.source}{asker}{reason}"]
     if wakeup.issue:

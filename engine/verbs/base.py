@@ -44,9 +44,13 @@ class Effect:
 class Verb:
     """One verb.
 
-    `usage` is the line shown to agents, without the slash's verb repeated anywhere else. `resolve` reads the action's
-    words and raises `issues.refusals.Invalid` for what cannot be read or found; `carry_out` calls the service, which
-    checks permission. Both import Django when they run, never when they are imported.
+    `usage` is the line shown to agents, `details` what a card for /help adds. `core` verbs are explained in every
+    prompt; `cap` is how many of them one run may apply. `is_change` is unset for verbs that move nothing,
+    `makes_issues` set for those that go before all others of a reply. `overwrites` is the kind of activity that tells
+    of the field the verb sets, so that a person's change meanwhile is not overwritten.
+
+    `resolve` reads the action's words and raises `issues.refusals.Invalid` for what cannot be read or found;
+    `carry_out` calls the service, which checks permission. Both import Django when they run, never when imported.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Verb:
     cap: int | None = None
     is_change: bool = True
     makes_issues: bool = False
+    overwrites: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z]+(-[a-z]+)*", self.name):

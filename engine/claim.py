@@ -1,0 +1,162 @@
+"""Claiming: all pending wakeups of one agent on one issue become one run, which is the issue's checkout."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db import IntegrityError
+from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from agents.models import Agent, AgentStatus, Run, RunState, Wakeup, WakeupState
+from agents.models.run import LIVE
+from engine.gate import Wait, why_wait
+from engine.staleness import why_stale
+from issues.activity import record
+from issues.actors import SYSTEM
+from issues.effects import savepoint, unit
+from issues.models import Company, CompanyStatus, Issue
+
+CANDIDATES = 50
+"""Pairs of agent and issue looked at in one go."""
+
+RUN_DEADLINE = datetime.timedelta(minutes=10)
+"""A run's lease is not renewed after this, so that a hung thread does not hold an issue for ever."""
+
+
+def claim_next() -> Run | None:
+    """Claim the next pair of agent and issue that may start, or None. Who claims it first has it: others go on to the
+    next pair."""
+    for agent_id, issue_id in candidates(timezone.now()):
+        run = claim(agent_id, issue_id)
+        if run is not None:
+            return run
+    return None
+
+
+def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
+    """Pairs with a due wakeup that could start: of the company with the fewest runs first, so that none starves
+    another; there a person's wakeups, then by the issue's priority, then the oldest."""
+    live = Run.objects.filter(state__in=LIVE)
+    due = (
+        Wakeup.objects.filter(
+            state=WakeupState.PENDING,
+            due_at__lte=now,
+            agent__status=AgentStatus.ACTIVE,
+            company__status=CompanyStatus.ACTIVE,
+        )
+        .exclude(issue__in=live.filter(issue__isnull=False).values("issue"))
+        .annotate(agent_runs=_count_by("agent", live), company_runs=_count_by("company", live))
+        .filter(agent_runs__lt=F("agent__max_concurrent_runs"), company_runs__lt=F("company__max_concurrent_runs"))
+        .annotate(asked=Case(When(member=None, then=Value(1)), default=Value(0), output_field=IntegerField()))
+        .order_by("company_runs", "asked", "issue__priority", "pk")
+        .values_list("agent_id", "issue_id")[:CANDIDATES]
+    )
+    yield from dict.fromkeys(due)
+
+
+def claim(agent_id: int, issue_id: int) -> Run | None:
+    """Make one run of the pair's pending wakeups, unless somebody else is at it or the gate says wait."""
+    with unit():
+        locked = _lock(agent_id, issue_id)
+        if locked is None:
+            return None
+        company, agent, issue = locked
+        now = timezone.now()
+        wakeups = _living(issue, agent, now)
+        if not any(wakeup.due_at <= now for wakeup in wakeups):
+            return None
+        wait = why_wait(company, agent, issue, wakeups, now)
+        if wait is not None:
+            _hold_back(wakeups, wait)
+            return None
+        return _start(company, agent, issue, wakeups, now)
+
+
+def take_in_late(run: Run) -> list[Wakeup]:
+    """Deliver also what arrived since the claim: called once, in the transaction that reads the prompt's context."""
+    now = timezone.now()
+    assert run.issue is not None  # noqa: S101 - a running run's issue cannot be deleted
+    late = _living(run.issue, run.agent, now)
+    if late:
+        Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in late]).update(
+            state=WakeupState.CLAIMED, claimed_at=now, run=run
+        )
+    return late
+
+
+def _count_by(field: str, live: QuerySet[Run]) -> Coalesce:
+    """How many live runs there are of the row's agent or company."""
+    counted = live.filter(**{field: OuterRef(field)}).order_by().values(field).annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
+
+
+def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue] | None:
+    """Company and agent, held, so that no two starts count the same free place; None if another claim holds the
+    agent."""
+    agent = Agent.objects.filter(pk=agent_id).first()
+    if agent is None:
+        return None
+    company = Company.objects.select_for_update().get(pk=agent.company_id)
+    held = Agent.objects.select_for_update(skip_locked=True).filter(pk=agent_id).first()
+    issue = Issue.objects.select_related("company", "assignee_agent").filter(pk=issue_id).first()
+    if held is None or issue is None:
+        return None
+    held.company = issue.company = company
+    return company, held, issue
+
+
+def _living(issue: Issue, agent: Agent, now: datetime.datetime) -> list[Wakeup]:
+    """The pair's pending wakeups, held; those that make no sense any more end as stale, with the reason."""
+    pending = list(
+        Wakeup.objects.select_for_update().filter(Q(agent=agent, issue=issue, state=WakeupState.PENDING)).order_by("pk")
+    )
+    living = []
+    for wakeup in pending:
+        reason = why_stale(wakeup, issue)
+        if not reason:
+            living.append(wakeup)
+            continue
+        wakeup.state, wakeup.ended_because, wakeup.ended_at = WakeupState.STALE, reason, now
+        wakeup.save(update_fields=["state", "ended_because", "ended_at"])
+    return living
+
+
+def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
+    """Note why they have not started; written only when it changes, as every sweep comes by here."""
+    for wakeup in wakeups:
+        due = wait.until or wakeup.due_at
+        if wakeup.waiting_because != wait.reason or wakeup.due_at < due:
+            wakeup.waiting_because, wakeup.due_at = wait.reason[:300], max(due, wakeup.due_at)
+            wakeup.save(update_fields=["waiting_because", "due_at"])
+
+
+def _start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], now: datetime.datetime) -> Run | None:
+    leading = min(wakeups, key=lambda wakeup: (not wakeup.is_from_person, -wakeup.depth, wakeup.pk))
+    run = Run(
+        company=company,
+        agent=agent,
+        issue=issue,
+        state=RunState.RUNNING,
+        adapter=agent.adapter,
+        provider=agent.provider,
+        depth=0 if leading.is_from_person else leading.depth,
+        chain=leading.chain,
+        chain_member=leading.chain_member,
+        lease_seconds=settings.LEASE_SECONDS,
+        started_at=now,
+        deadline_at=now + RUN_DEADLINE,
+    )
+    try:
+        with savepoint():
+            run.save(force_insert=True)
+    except IntegrityError:  # another agent took the issue in between
+        return None
+    Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in wakeups]).update(
+        state=WakeupState.CLAIMED, claimed_at=now, run=run, waiting_because=""
+    )
+    record(SYSTEM, "run.started", issue, run=run.pk, agent=agent.pk)
+    return run

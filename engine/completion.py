@@ -1,0 +1,100 @@
+"""Asking the model: one answer for the prompt, continued if it was cut off, asked for once more if it was empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from django.utils import timezone
+
+from agents.adapters.base import AdapterError, Completion, Message, ModelRequest, Role
+from agents.adapters.continuation import complete_whole
+from agents.adapters.loop import model_loop
+from agents.adapters.reasoning import visible_text
+from agents.adapters.thinking import ThinkingLevel
+from agents.catalogue import ModelEntry, look_up
+from agents.models import Run
+from engine.actions import parse_agent_actions
+from engine.leases import Lease
+from engine.routing import Route, choose_endpoint
+from engine.text.prompt import HeartbeatPrompt
+
+ANSWER_PLEASE = (
+    "Your answer was empty. Answer now: write your comment, or verbs, or `/pass` with the reason if there is nothing"
+    " to do."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model said, and the calls it took, each with what it cost."""
+
+    text: str
+    calls: tuple[Completion, ...]
+    route: Route
+    entry: ModelEntry
+    stop_reason: str
+
+
+class Unanswered(Exception):
+    """The model gave no answer. `calls` were made, and paid for, all the same."""
+
+    def __init__(self, error: AdapterError, calls: tuple[Completion, ...], route: Route, entry: ModelEntry) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.calls = calls
+        self.route = route
+        self.entry = entry
+
+
+def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
+    """Ask. No database connection is held meanwhile.
+
+    Raises Unanswered, or Fenced when the run is cancelled or lost while it waits.
+    """
+    route = choose_endpoint(run.agent)
+    entry = look_up(route.endpoint, route.model, when=timezone.now())
+    calls: list[Completion] = []
+
+    def ask(request: ModelRequest) -> Completion:
+        completion = lease.wait_for(model_loop().start(route.endpoint, request))
+        calls.append(completion)
+        return completion
+
+    try:
+        request = _request(run, prompt, route, entry)
+        whole = complete_whole(ask, request)
+        if _is_silent(whole.text):
+            whole = complete_whole(ask, _once_more(request))
+    except AdapterError as error:
+        raise Unanswered(error, tuple(calls), route, entry) from error
+    return Answer(_storable(whole.text), tuple(calls), route, entry, whole.stop_reason.value)
+
+
+def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry) -> ModelRequest:
+    left = (run.deadline_at - timezone.now()).total_seconds()
+    return ModelRequest(
+        system=prompt.system,
+        messages=(Message(Role.USER, prompt.user),),
+        model=route.model,
+        max_output_tokens=run.agent.max_output_tokens or entry.max_output_tokens,
+        deadline_seconds=max(left, 1.0),
+        thinking=ThinkingLevel(run.agent.thinking),
+        thinking_style=entry.thinking,
+        cache_key=f"trimus-agent-{run.agent_id}",
+    )
+
+
+def _once_more(request: ModelRequest) -> ModelRequest:
+    user = request.messages[0]
+    return replace(request, messages=(replace(user, text=f"{user.text}\n\n{ANSWER_PLEASE}"),))
+
+
+def _is_silent(text: str) -> bool:
+    """Whether there is neither prose nor an action in it."""
+    reply = parse_agent_actions(visible_text(text))
+    return not reply.prose.strip() and not reply.actions
+
+
+def _storable(text: str) -> str:
+    """The text as any database can hold it: NUL and halves of surrogate pairs become U+FFFD."""
+    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,270 @@
+"""Gathering: everything that a prompt shows, read from the database in a fixed number of queries."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from agents.catalogue import ModelEntry, look_up
+from agents.models import ActionOutcome, Agent, Routine, Run, Skill, Wakeup
+from agents.services.agents import worker_for
+from engine.allowed import Allowed, allowed_verbs
+from engine.participants import author, issue_line, participant, participant_or_none
+from engine.routing import NoProvider, choose_endpoint
+from engine.surroundings import read_children, read_materials
+from engine.text import context as shown
+from engine.text.scenario import choose_scenario
+from engine.timeline import read_timeline
+from issues.effects import unit
+from issues.models import ApprovalStatus, Company, Issue
+from issues.policies import Relation, agent_standing
+from issues.services.transitions import outstanding_reviewers
+
+LEAN_WINDOW = 32_000
+"""Models with a window of so many tokens or less get the lean tier."""
+
+
+def gather(run: Run) -> shown.HeartbeatContext:
+    """The context of a claimed run. Wakeups that arrived since the claim are taken in: read in one transaction with
+    what they speak of, so that each wakeup is either in this prompt or still pending."""
+    from engine.claim import take_in_late
+
+    with unit():
+        take_in_late(run)
+        issue = _read_issue(run)
+        wakeups = list(
+            run.wakeups.select_related(
+                "member__user",
+                "by_agent",
+                "comment__author_agent",
+                "comment__author_member__user",
+                "subject_issue__company",
+                "subject_issue__assignee_agent",
+                "subject_issue__assignee_member__user",
+                "approval",
+            ).order_by("pk")
+        )
+        return build_context(run.agent, issue, wakeups, run)
+
+
+def build_context(
+    agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], run: Run | None = None
+) -> shown.HeartbeatContext:
+    """The context of this agent on this issue for these wakeups. Without a run, what a run would be shown now."""
+    company = agent.company
+    actor = worker_for(agent, run or Run(agent=agent, issue=issue, company=company))
+    is_own = agent_standing(actor, issue).relation is Relation.OWN
+    allowed = allowed_verbs(actor, issue)
+    entry = _model(agent)
+    timeline = read_timeline(issue)
+    last = _last_run(agent, issue, run)
+    return shown.HeartbeatContext(
+        company=shown.Company(company.name, company.mission, company.norms),
+        agent=shown.Agent(
+            participant(agent),
+            role=agent.role,
+            title=agent.title,
+            is_routing=agent.is_routing,
+            instructions=agent.instructions,
+            knowledge=agent.knowledge,
+        ),
+        assignment=_assignment(issue, is_own, allowed),
+        actions=allowed.actions,
+        scenario=_scenario(agent, issue, wakeups, is_own),
+        now=timezone.now().astimezone(zoneinfo.ZoneInfo(company.time_zone)),
+        tier=_tier(agent, entry),
+        reporting_line=_reporting_line(agent, allowed),
+        roster=_roster(agent) if agent.is_routing else (),
+        capabilities=_capabilities(company) if agent.is_routing else (),
+        skills=_skills(agent),
+        asked_skills=_asked_skills(last),
+        pinned=timeline.pinned,
+        history=timeline.history,
+        past_actions=_past_actions(last),
+        hint=last.hint if last is not None else "",
+        trigger=shown.Trigger(tuple(_wakeup(wakeup) for wakeup in wakeups), timeline.agents_comments),
+        children=read_children(issue),
+        materials=read_materials(issue),
+        limits=shown.Limits(
+            window=entry.context_window,
+            max_output=agent.max_output_tokens or entry.max_output_tokens,
+            prompt_budget=company.prompt_budget,
+            is_last_run=run is not None and run.depth >= company.hop_limit,
+        ),
+    )
+
+
+def _read_issue(run: Run) -> Issue:
+    return (
+        Issue.objects.select_related(
+            "company",
+            "project",
+            "assignee_agent",
+            "assignee_member__user",
+            "responsible__user",
+            "parent__company",
+            "parent__assignee_agent",
+            "parent__assignee_member__user",
+        )
+    ).get(pk=run.issue_id)
+
+
+def _model(agent: Agent) -> ModelEntry:
+    try:
+        route = choose_endpoint(agent)
+    except NoProvider:
+        return ModelEntry("")
+    return look_up(route.endpoint, route.model, when=timezone.now())
+
+
+def _tier(agent: Agent, entry: ModelEntry) -> shown.Tier:
+    if agent.tier:
+        return shown.Tier(agent.tier)
+    return shown.Tier.LEAN if entry.context_window <= LEAN_WINDOW else shown.Tier.FULL
+
+
+def _scenario(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], is_own: bool) -> shown.Scenario:
+    reviewing = issue.status == "in_review" and any(
+        reviewer.agent_id == agent.pk for reviewer in outstanding_reviewers(issue)
+    )
+    return choose_scenario(
+        [wakeup.source for wakeup in wakeups],
+        is_routing=agent.is_routing,
+        is_own=is_own,
+        is_asked_to_review=reviewing,
+    )
+
+
+def _assignment(issue: Issue, is_own: bool, allowed: Allowed) -> shown.Assignment:
+    return shown.Assignment(
+        identifier=issue.identifier,
+        title=issue.title,
+        status=issue.status,
+        priority=issue.get_priority_display().lower(),
+        is_own=is_own,
+        responsible=participant(issue.responsible),
+        assignee=participant_or_none(issue.assignee_agent or issue.assignee_member),
+        reviews=_reviews(issue),
+        due=issue.due_date,
+        project=_project(issue),
+        labels=tuple(issue.labels.order_by("name").values_list("name", flat=True)),
+        blockers=_blockers(issue),
+        parent=issue_line(issue.parent) if issue.parent is not None else None,
+        approvals=_approvals(issue),
+        needs_approval=allowed.ask_here,
+        description=issue.description,
+    )
+
+
+def _reviews(issue: Issue) -> tuple[shown.Review, ...]:
+    rows = issue.reviewers.select_related("agent", "member__user").order_by("pk")
+    pairs = [(row, row.agent or row.member) for row in rows]
+    return tuple(shown.Review(participant(one), row.verdict, row.note) for row, one in pairs if one is not None)
+
+
+def _project(issue: Issue) -> shown.Project | None:
+    if issue.project is None:
+        return None
+    return shown.Project(issue.project.name, issue.project.description, issue.project.rules)
+
+
+def _blockers(issue: Issue) -> tuple[shown.IssueLine, ...]:
+    links = issue.blocker_links.open().select_related(
+        "blocker__company", "blocker__assignee_agent", "blocker__assignee_member__user"
+    )
+    return tuple(issue_line(link.blocker) for link in links.order_by("pk"))
+
+
+def _approvals(issue: Issue) -> tuple[shown.PendingApproval, ...]:
+    pending = issue.approvals.filter(status=ApprovalStatus.PENDING)
+    rows = pending.select_related("requested_by_agent", "requested_by_member__user").order_by("pk")
+    asked = [(row, row.requested_by_agent or row.requested_by_member) for row in rows]
+    return tuple(shown.PendingApproval(row.kind, row.title, participant(one)) for row, one in asked if one is not None)
+
+
+def _reporting_line(agent: Agent, allowed: Allowed) -> shown.ReportingLine:
+    reports = agent.reports.present().order_by("handle")
+    return shown.ReportingLine(
+        manager=participant_or_none(agent.manager),
+        reports=tuple(_colleague(report) for report in reports),
+        needs_approval=allowed.always_ask,
+    )
+
+
+def _roster(agent: Agent) -> tuple[shown.Colleague, ...]:
+    others = agent.company.agents.active().exclude(pk=agent.pk).order_by("handle")
+    return tuple(_colleague(other) for other in others)
+
+
+def _colleague(agent: Agent) -> shown.Colleague:
+    return shown.Colleague(participant(agent), agent.role, agent.title, agent.description)
+
+
+def _capabilities(company: Company) -> tuple[shown.Capability, ...]:
+    """What the company can do, with how it is had. Agents stand in the roster."""
+    skills = Skill.objects.filter(company=company, enabled=True).order_by("name")
+    routines = Routine.objects.filter(company=company, enabled=True).select_related("assignee").order_by("name")
+    return (
+        *(shown.Capability("skill", skill.name, skill.description) for skill in skills),
+        *(
+            shown.Capability(
+                "routine", routine.name, f"runs by itself ({routine.cron}), for @{routine.assignee.handle}"
+            )
+            for routine in routines
+        ),
+    )
+
+
+def _skills(agent: Agent) -> tuple[shown.Skill, ...]:
+    rows = Skill.objects.for_agent(agent.pk)
+    return tuple(shown.Skill(skill.name, skill.description, skill.body) for skill in rows)
+
+
+def _last_run(agent: Agent, issue: Issue, run: Run | None) -> Run | None:
+    """This agent's newest ended run here: what became of its actions stands in the next prompt."""
+    ended = Run.objects.filter(agent=agent, issue=issue, applied_at__isnull=False)
+    if run is not None and run.pk is not None:
+        ended = ended.exclude(pk=run.pk)
+    return ended.prefetch_related("actions").order_by("-pk").first()
+
+
+def _past_actions(last: Run | None) -> tuple[shown.PastAction, ...]:
+    if last is None:
+        return ()
+    failed = (ActionOutcome.DENIED, ActionOutcome.FAILED)
+    return tuple(
+        shown.PastAction(action.verb, action.args, action.outcome, action.reason)
+        for action in last.actions.all()
+        if action.outcome in failed
+    )
+
+
+def _asked_skills(last: Run | None) -> tuple[str, ...]:
+    """Skills that the agent applied in its last run here without having seen their text."""
+    if last is None:
+        return ()
+    seen = {name.lower() for name in last.prompt_facts.get("whole_skills", [])}
+    used = [action.args.strip() for action in last.actions.all() if action.verb == "use-skill"]
+    return tuple(name for name in used if name.lower() not in seen)
+
+
+def _wakeup(wakeup: Wakeup) -> shown.Wakeup:
+    comment = wakeup.comment
+    text, text_author = "", None
+    if comment is not None and comment.deleted_at is None:
+        text, text_author = comment.body, author(comment)
+    elif wakeup.approval is not None:
+        text = wakeup.approval.title
+    return shown.Wakeup(
+        id=wakeup.pk,
+        source=wakeup.source,
+        reason=wakeup.reason,
+        by=participant_or_none(wakeup.member or wakeup.by_agent),
+        issue=issue_line(wakeup.subject_issue) if wakeup.subject_issue is not None else None,
+        text=text,
+        text_author=text_author,
+        comment=comment.pk if comment is not None else None,
+        note=wakeup.note,
+    )

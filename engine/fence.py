@@ -1,0 +1,34 @@
+"""Who may still write to a run. Its attempt number fences off an older worker, its state one that was cancelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.models import Run, RunState
+
+
+class Fenced(Exception):
+    """The run is no longer this worker's: cancelled, lost, or resumed by another. What it does is dropped."""
+
+
+def write(run: Run, **values: Any) -> None:
+    """Set these fields of the running run, or raise Fenced."""
+    held = Run.objects.filter(pk=run.pk, attempt=run.attempt, state=RunState.RUNNING)
+    if not held.update(**values):
+        raise Fenced(f"run {run.pk} is no longer held by attempt {run.attempt}")
+    for field, value in values.items():
+        setattr(run, field, value)
+
+
+def lock(run: Run) -> Run:
+    """The running run's row, held until the transaction ends, or Fenced. Cancelling waits for it, or it for that."""
+    held = (
+        Run.objects.select_for_update(of=("self",))
+        .select_related("company", "agent__company", "issue__company", "issue__parent", "issue__assignee_agent")
+        .select_related("issue__responsible__user", "chain_member__user")
+        .filter(pk=run.pk, attempt=run.attempt, state=RunState.RUNNING)
+        .first()
+    )
+    if held is None or held.issue is None:
+        raise Fenced(f"run {run.pk} is no longer held by attempt {run.attempt}")
+    return held

@@ -1,0 +1,69 @@
+"""The one gate that every start passes: wakeups, retries, recovery, routines and outside agents alike."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.models import Adapter, Agent, AgentStatus, Run, Wakeup
+from engine.routing import NoProvider, choose_endpoint
+from issues.models import Company, CompanyStatus, Issue
+
+RATE_WINDOW = datetime.timedelta(hours=1)
+ASK_AGAIN = datetime.timedelta(seconds=30)
+"""When a start that waits for a setting to change is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why a run does not start now. `until` is set where nothing that happens in Trimus would end the wait."""
+
+    reason: str
+    until: datetime.datetime | None = None
+
+
+def why_wait(
+    company: Company, agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], now: datetime.datetime
+) -> Wait | None:
+    """None if the agent may start on the issue now. Asked under the locks of company and agent."""
+    if company.status != CompanyStatus.ACTIVE:
+        return Wait("The company is paused.", until=now + ASK_AGAIN)
+    if agent.status != AgentStatus.ACTIVE:
+        return Wait(f"@{agent.handle} is {agent.get_status_display().lower()}.", until=now + ASK_AGAIN)
+    held = issue.runs.live().select_related("agent").first()
+    if held is not None:
+        return Wait(f"@{held.agent.handle} holds the issue.")
+    if agent.runs.live().count() >= agent.max_concurrent_runs:
+        return Wait(f"@{agent.handle} is at work on {_many(agent.max_concurrent_runs)} already.")
+    if company.runs.live().count() >= company.max_concurrent_runs:
+        return Wait(f"The company has {_many(company.max_concurrent_runs)} under way, its limit.")
+    return _why_no_provider(agent, now) or _why_rated(company, agent, issue, wakeups, now)
+
+
+def _why_no_provider(agent: Agent, now: datetime.datetime) -> Wait | None:
+    if agent.adapter != Adapter.LLM:
+        return Wait("The agent works outside of Trimus and claims its issues itself.", until=now + ASK_AGAIN)
+    try:
+        choose_endpoint(agent)
+    except NoProvider as error:
+        return Wait(str(error), until=now + ASK_AGAIN)
+    return None
+
+
+def _why_rated(
+    company: Company, agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], now: datetime.datetime
+) -> Wait | None:
+    """More runs here in an hour than the company allows wait; what a person asked for does not."""
+    if any(wakeup.is_from_person for wakeup in wakeups):
+        return None
+    limit = company.runs_per_hour
+    recent = Run.objects.filter(agent=agent, issue=issue, created_at__gt=now - RATE_WINDOW).order_by("-created_at")
+    starts = list(recent.values_list("created_at", flat=True)[:limit])
+    if len(starts) < limit:
+        return None
+    return Wait(f"{limit} runs of this agent here within an hour, the limit.", until=starts[-1] + RATE_WINDOW)
+
+
+def _many(runs: int) -> str:
+    return "one run" if runs == 1 else f"{runs} runs"

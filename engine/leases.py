@@ -1,0 +1,146 @@
+"""Holding runs. One thread a worker process renews the leases of all its runs, and lets go of those that were
+cancelled, lost or taken over meanwhile, which ends their model call."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import structlog
+from django.db import DatabaseError, connections
+from django.db.models import F
+from django.utils import timezone
+
+from agents.adapters.base import Completion
+from agents.models import Run, RunState
+from engine.fence import Fenced
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS = 0.5
+"""How often the holder looks whether its runs are still its own: a cancel is felt within this."""
+
+
+@dataclass
+class Lease:
+    """One held run, and the call it waits for."""
+
+    run: Run
+    renewed_at: float = field(default_factory=time.monotonic)
+    lost: bool = False
+    _call: Future[Completion] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def wait_for(self, call: Future[Completion]) -> Completion:
+        """The call's answer. Raises what the call raises, or Fenced if the run is let go of meanwhile."""
+        with self._lock:
+            self._call = call
+            if self.lost:
+                call.cancel()
+        try:
+            return call.result()
+        except CancelledError:
+            raise Fenced(f"run {self.run.pk} was ended while it waited") from None
+        finally:
+            with self._lock:
+                self._call = None
+
+    def let_go(self) -> None:
+        """The run is no longer ours: end its call, which nobody waits for any more."""
+        with self._lock:
+            self.lost = True
+            if self._call is not None:
+                self._call.cancel()
+
+    @property
+    def is_due(self) -> bool:
+        """Renewed every third of its length, so that two renewals may fail."""
+        return time.monotonic() - self.renewed_at >= self.run.lease_seconds / 3
+
+
+class LeaseHolder:
+    """The leases of this process. Its thread starts with the first and ends with the last."""
+
+    def __init__(self) -> None:
+        self._leases: dict[int, Lease] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def hold(self, run: Run) -> Iterator[Lease]:
+        lease = Lease(run)
+        with self._lock:
+            self._leases[run.pk] = lease
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="leases", daemon=True)
+                self._thread.start()
+        try:
+            yield lease
+        finally:
+            with self._lock:
+                self._leases.pop(run.pk, None)
+
+    def _work(self) -> None:
+        while True:
+            time.sleep(LOOK_SECONDS)
+            with self._lock:
+                leases = list(self._leases.values())
+                if not leases:
+                    self._thread = None
+                    break
+            try:
+                self._look(leases)
+            except DatabaseError as error:  # it will be back; until then nothing can be applied either
+                log.warning("leases.not_renewed", error=str(error))
+                connections.close_all()
+        connections.close_all()
+
+    def _look(self, leases: list[Lease]) -> None:
+        ours = dict(
+            Run.objects.filter(pk__in=[lease.run.pk for lease in leases], state=RunState.RUNNING).values_list(
+                "pk", "attempt"
+            )
+        )
+        for lease in leases:
+            if ours.get(lease.run.pk) != lease.run.attempt:
+                lease.let_go()
+        due = [lease for lease in leases if lease.is_due and not lease.lost]
+        if due:
+            # Not after the deadline: a hung thread is not renewed for ever.
+            Run.objects.filter(
+                pk__in=[lease.run.pk for lease in due], state=RunState.RUNNING, deadline_at__gt=timezone.now()
+            ).update(lease_counter=F("lease_counter") + 1)
+            for lease in due:
+                lease.renewed_at = time.monotonic()
+
+
+class LeaseWatch:
+    """Which leases have expired, on this process's own monotonic clock: a run whose renewal counter did not move for
+    the length of its lease. Wall clocks of several machines never meet here."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[int, int, float]] = {}
+        self._lock = threading.Lock()
+
+    def expired(self, runs: list[Run]) -> list[Run]:
+        """Those of the live runs given that have expired. Runs not given are forgotten."""
+        now = time.monotonic()
+        with self._lock:
+            before, self._seen = self._seen, {}
+            expired = []
+            for run in runs:
+                attempt, counter, since = before.get(run.pk, (run.attempt, run.lease_counter, now))
+                if (attempt, counter) != (run.attempt, run.lease_counter):
+                    since = now
+                self._seen[run.pk] = (run.attempt, run.lease_counter, since)
+                if now - since >= run.lease_seconds:
+                    expired.append(run)
+            return expired
+
+
+holder = LeaseHolder()
+watch = LeaseWatch()

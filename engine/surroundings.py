@@ -1,0 +1,89 @@
+"""What lies around an issue for a prompt: its children, and the files and findings on it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from django.db.models import OuterRef, Subquery
+
+from engine.participants import author, issue_line, participant
+from engine.text.context import Attachment, Child, Finding, Materials, WorkspaceFile
+from engine.text.context import Comment as ContextComment
+from issues import blobs
+from issues.models import Comment, Extraction, FileVersion, Issue
+from issues.models import Finding as FindingRow
+
+MOST_CHILDREN = 200
+SMALL_FILE = 4_000
+"""Bytes up to which a workspace file is shown whole."""
+
+
+def read_children(issue: Issue) -> tuple[Child, ...]:
+    """Every direct child with its findings and newest comment, in three queries."""
+    newest = Comment.objects.filter(issue=OuterRef("pk"), deleted_at=None).order_by("-pk").values("pk")[:1]
+    children = list(
+        issue.children.select_related("company", "assignee_agent", "assignee_member__user")
+        .annotate(newest=Subquery(newest))
+        .order_by("-updated_at")[:MOST_CHILDREN]
+    )
+    comments = Comment.objects.select_related("author_agent", "author_member__user").in_bulk(
+        [child.newest for child in children if child.newest is not None]
+    )
+    findings = defaultdict(list)
+    for row in FindingRow.objects.filter(issue__in=children).select_related("agent").order_by("pk"):
+        findings[row.issue_id].append(_finding(row))
+    return tuple(
+        Child(
+            issue_line(child),
+            child.updated_at,
+            tuple(findings[child.pk]),
+            _comment(comments[child.newest]) if child.newest in comments else None,
+        )
+        for child in children
+    )
+
+
+def read_materials(issue: Issue) -> Materials:
+    """Attachments, workspace files at their newest version, and the issue's own findings."""
+    attachments = issue.attachments.select_related("blob").order_by("pk")
+    findings = issue.findings.select_related("agent").order_by("pk")
+    return Materials(
+        attachments=tuple(
+            Attachment(row.name, row.media_type, row.blob.size, row.text, _why_unread(row.extraction))
+            for row in attachments
+        ),
+        files=_files(issue),
+        findings=tuple(_finding(row) for row in findings),
+    )
+
+
+def _files(issue: Issue) -> tuple[WorkspaceFile, ...]:
+    newest = FileVersion.objects.filter(file__issue=issue).select_related("file", "blob").order_by("file", "-number")
+    latest: dict[int, FileVersion] = {}
+    for version in newest:
+        latest.setdefault(version.file_id, version)
+    return tuple(
+        WorkspaceFile(version.file.path, version.blob.size, _small_text(version))
+        for version in sorted(latest.values(), key=lambda version: version.file.path)
+    )
+
+
+def _small_text(version: FileVersion) -> str | None:
+    if version.blob.size > SMALL_FILE:
+        return None
+    try:
+        return blobs.read(version.blob).decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _why_unread(extraction: str) -> str:
+    return "" if extraction == Extraction.DONE else Extraction(extraction).label.lower()
+
+
+def _finding(row: FindingRow) -> Finding:
+    return Finding(participant(row.agent), row.title, row.body)
+
+
+def _comment(comment: Comment) -> ContextComment:
+    return ContextComment(comment.pk, author(comment), comment.created_at, comment.body)

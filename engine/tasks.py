@@ -1,0 +1,40 @@
+"""What the workers are told: look for work, and tick."""
+
+from __future__ import annotations
+
+from engine.slots import database_turn
+from trimus.celery import app
+
+
+@app.task(name="engine.tasks.look")
+def look() -> None:
+    """Take one run, if there is one, and see it through. Another worker is called first, so that as many slots wake
+    as there are runs to start, and once more at the end, when agent and issue are free again."""
+    from engine.claim import claim_next
+    from engine.doorbell import ring
+    from engine.heartbeat import heartbeat
+
+    with database_turn():
+        run = claim_next()
+    if run is None:
+        return
+    ring()
+    heartbeat(run)
+    ring()
+
+
+@app.task(name="engine.tasks.resume")
+def resume(run_id: int) -> None:
+    """Go on with a run whose worker died after the reply was kept."""
+    from engine.resume import resume_run
+
+    resume_run(run_id)
+
+
+@app.task(name="engine.tasks.tick")
+def tick() -> None:
+    """Every few seconds: whatever time brings, and whatever was missed."""
+    from engine.sweep import sweep
+
+    with database_turn():
+        sweep()

@@ -1,0 +1,50 @@
+"""/review: judge work in review."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.text.grammar import ArgumentRule, BodyRule
+from engine.text.types import Action
+from engine.verbs.base import Effect, Request, Verb
+
+if TYPE_CHECKING:
+    from engine.verbs.scene import Scene
+
+
+def resolve(scene: Scene, action: Action) -> Request:
+    from engine.verbs.resolve import plain_word
+    from issues.models import Verdict
+    from issues.refusals import Invalid
+
+    words = {"accept": Verdict.ACCEPT, "sendback": Verdict.SEND_BACK}
+    word = plain_word(action.args)
+    if word not in words:
+        raise Invalid(f"“{action.args}” is no verdict.", "One of: accept, send-back.", field="verdict")
+    return Request({"verdict": words[word], "note": action.body or ""}, before={"status": scene.issue.status})
+
+
+def carry_out(scene: Scene, request: Request) -> Effect:
+    from issues.models import Verdict
+    from issues.services.reviews import give_verdict
+
+    verdict = Verdict(request.values["verdict"])
+    issue = give_verdict(actor=scene.actor, issue=scene.issue, verdict=verdict, note=request.values["note"])
+    return Effect(
+        f"{verdict.label}; {issue.identifier} is {issue.get_status_display().lower()}.",
+        before=request.before,
+        after={"status": issue.status, "verdict": verdict},
+        issue=issue,
+    )
+
+
+VERB = Verb(
+    name="review",
+    usage="/review <accept or send-back>",
+    summary="your verdict as a reviewer of an issue in review; a fenced block may hold a note",
+    example="/review send-back\n```\nThe second test does not fail without the change.\n```",
+    argument=ArgumentRule.REQUIRED,
+    body=BodyRule.OPTIONAL,
+    resolve=resolve,
+    carry_out=carry_out,
+)

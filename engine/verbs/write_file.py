@@ -1,0 +1,45 @@
+"""/write-file: write a file of the issue's workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.text.grammar import ArgumentRule, BodyRule
+from engine.text.types import Action
+from engine.verbs.base import Effect, Request, Verb
+
+if TYPE_CHECKING:
+    from engine.verbs.scene import Scene
+
+
+def resolve(_scene: Scene, action: Action) -> Request:
+    from issues.paths import check_path
+
+    return Request({"path": check_path(action.args.strip().strip("`\"'")), "text": action.body or ""})
+
+
+def carry_out(scene: Scene, request: Request) -> Effect:
+    from issues.services.files import write_file
+
+    version = write_file(actor=scene.actor, issue=scene.issue, path=request.values["path"], text=request.values["text"])
+    return Effect(
+        f"{request.values['path']} is at version {version.number}.",
+        before={"version": version.number - 1},
+        after={"version": version.number, "bytes": version.blob.size},
+        issue=scene.issue,
+    )
+
+
+VERB = Verb(
+    name="write-file",
+    usage="/write-file <path>",
+    summary="write a file; the fenced block is its whole content",
+    example="/write-file docs/plan.md\n```\n# Plan\n```",
+    details="The path is relative to the issue's workspace; absolute paths and `..` are refused, 4 MiB fit.",
+    argument=ArgumentRule.REQUIRED,
+    body=BodyRule.REQUIRED,
+    core=True,
+    cap=20,
+    resolve=resolve,
+    carry_out=carry_out,
+)
