@@ -9,6 +9,9 @@ from typing import TypeAlias
 Measure: TypeAlias = Callable[[str], int]
 """Tokens that a text is reckoned at."""
 
+JOINT = 3
+"""Tokens that the line breaks between two pieces can add, by the most careful count."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
@@ -50,10 +53,10 @@ def fit_texts(
 
 def fit_lines(lines: Sequence[str], more: Callable[[int], str], *, allowance: int, measure: Measure) -> Fitting | None:
     """As many of the first lines as fit, and a line by `more` on how many do not; none if not even one does."""
-    sizes = [measure(line) + 1 for line in lines]
+    sizes = [measure(line) + JOINT for line in lines]
     if (total := sum(sizes)) <= allowance:
         return Fitting("\n".join(lines), total, is_whole=True)
-    used = measure(more(len(lines))) + 1
+    used = measure(more(len(lines))) + JOINT
     kept = 0
     while used + sizes[kept] <= allowance:
         used += sizes[kept]

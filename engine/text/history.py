@@ -14,7 +14,7 @@ from itertools import groupby
 
 from engine.text.assignment import comment_header
 from engine.text.context import ActivityLine, Comment, History, HistoryEntry, Participant, PastAction
-from engine.text.fitting import Fitting, Measure
+from engine.text.fitting import JOINT, Fitting, Measure
 from engine.text.quoting import flat, named, quote, quote_clamped
 
 ENTRIES = 1_000
@@ -66,10 +66,10 @@ def fit_history(
     """
     blocks = _blocks(history.entries, elsewhere, zone)
     texts: list[str] = []
-    total = measure(_omitted(history.left_out)) + 1 if history.left_out else 0
+    total = measure(_omitted(history.left_out)) + JOINT if history.left_out else 0
     for block in reversed(blocks):
         texts.append(block.render())
-        total += measure(texts[-1]) + 1
+        total += measure(texts[-1]) + JOINT
         if total > allowance:
             return _fit_ends(blocks, history.left_out, allowance, measure)
     texts.reverse()
@@ -94,12 +94,12 @@ def _tried(action: PastAction) -> str:
 def _fit_ends(blocks: Sequence[_Block], left_out: int, allowance: int, measure: Measure) -> Fitting | None:
     """The first comment and the newest blocks that fit, long comments cut; none if not even the newest fits."""
     comments = left_out + sum(block.is_comment for block in blocks)
-    used = measure(_omitted(comments)) + 1
+    used = measure(_omitted(comments)) + JOINT
     opening, rest = "", blocks
     first = _first_comment(blocks)
     if 0 <= first < len(blocks) - 1:
         opening, rest = _shown(blocks[first], (allowance - used) // 2, measure), blocks[first + 1 :]
-        used += measure(opening) + 1
+        used += measure(opening) + JOINT
     newest, size = _newest(rest, allowance - used, measure)
     if not newest:
         return None
@@ -117,8 +117,8 @@ def _newest(blocks: Sequence[_Block], allowance: int, measure: Measure) -> tuple
     texts: list[str] = []
     used = 0
     for block in reversed(blocks):
-        text = block.render(LONG_COMMENT) if texts else _shown(block, allowance - 1, measure)
-        size = measure(text) + 1
+        text = block.render(LONG_COMMENT) if texts else _shown(block, allowance - JOINT, measure)
+        size = measure(text) + JOINT
         if not text or used + size > allowance:
             break
         texts.append(text)

@@ -10,7 +10,7 @@ from engine.text.cheatsheet import render_actions
 from engine.text.cleansing import cleanse
 from engine.text.context import HeartbeatContext
 from engine.text.contract import CONTRACT, CONTRACT_HASH
-from engine.text.fitting import Fitting
+from engine.text.fitting import JOINT, Fitting
 from engine.text.history import shorten
 from engine.text.identity import render_company, render_knowledge, render_role, render_you
 from engine.text.packing import PromptTooLarge, pack, user_room
@@ -124,7 +124,7 @@ def _trigger(context: HeartbeatContext, room: int, meter: Meter) -> TriggerText:
 
 def _demand(mandatory: Mapping[str, str], room: int, meter: Meter) -> int:
     """Tokens of what must be shown."""
-    sizes = {title: meter.guard(section_text(title, body)) + 2 for title, body in mandatory.items()}
+    sizes = {title: meter.guard(section_text(title, body)) + JOINT for title, body in mandatory.items()}
     if (demand := sum(sizes.values())) > room:
         raise PromptTooLarge(sizes, room)
     return demand

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from engine.text.cheatsheet import permitted
 from engine.text.context import Skill
-from engine.text.fitting import Fitting, Measure, fit_lines
+from engine.text.fitting import JOINT, Fitting, Measure, fit_lines
 from engine.text.quoting import demote_headings, flat
 from engine.text.relevance import by_relevance
 
@@ -32,15 +32,15 @@ def fit_skills(
     """
     introduction = permitted(INTRODUCTION, verbs)
     bodies = {skill.name: _whole(skill) for skill in skills}
-    sizes = {name: measure(body) + 1 for name, body in bodies.items()}
-    total = measure(introduction) + 1 + sum(sizes.values())
+    sizes = {name: measure(body) + JOINT for name, body in bodies.items()}
+    total = measure(introduction) + JOINT + sum(sizes.values())
     if total <= allowance:
         return Fitting("\n\n".join([introduction, *bodies.values()]), total, is_whole=True, names=tuple(bodies))
     by_name = permitted(BY_NAME, verbs)
     room = allowance - _frame_size(skills, introduction, by_name, measure)
     chosen = _chosen(skills, asked, subject, sizes, room)
     parts = [introduction, *(bodies[name] for name in bodies if name in chosen), by_name]
-    used = sum(measure(part) + 1 for part in parts)
+    used = sum(measure(part) + JOINT for part in parts)
     rest = [_pointer(skill) for skill in skills if skill.name not in chosen]
     pointers = fit_lines(rest, _more, allowance=allowance - used, measure=measure)
     if pointers is None:
@@ -65,7 +65,9 @@ def _frame_size(skills: Sequence[Skill], introduction: str, by_name: str, measur
     """What all but the bodies would need if every skill had its line: a bound, so that choosing needs no
     second look.
     """
-    return measure(introduction) + measure(by_name) + 2 + sum(measure(_pointer(skill)) + 1 for skill in skills)
+    return (
+        measure(introduction) + measure(by_name) + 2 * JOINT + sum(measure(_pointer(skill)) + JOINT for skill in skills)
+    )
 
 
 def _whole(skill: Skill) -> str:
