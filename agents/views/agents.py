@@ -1,0 +1,237 @@
+"""Agents: who there is, one of them, hiring and changing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from agents.adapters.registry import PROVIDERS
+from agents.models import Agent, AgentStatus, PolicyPreset, Run, Tier
+from agents.models.run import LIVE
+from agents.services.agents import edit_agent, hire_agent, pause_agent, resume_agent, set_manager, terminate_agent
+from agents.services.wakeups import run_agent
+from issues.markdown import Place
+from issues.models import Issue
+from issues.models.issue import CLOSED
+from issues.names import Names, Somebody
+from issues.pages import Visit, changed, company_page, is_partial, show
+from issues.refusals import Invalid, NotFound, Refusal
+
+RUNS_SHOWN = 15
+ISSUES_SHOWN = 20
+
+_LINES = ("name", "role", "title", "description", "provider", "model", "policy", "tier")
+_TEXTS = ("instructions", "knowledge")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """An agent in the reporting line, with those below it."""
+
+    agent: Agent
+    somebody: Somebody | None
+    reports: list[Position]
+
+
+@require_safe
+@company_page
+def agents(request: HttpRequest, visit: Visit) -> HttpResponse:
+    names = Names(visit.company)
+    everybody = list(_with_figures(visit))
+    context = {
+        "at": reverse("agents", args=[visit.company.slug]),
+        "working": [_row(agent, names) for agent in everybody if agent.status != AgentStatus.TERMINATED],
+        "gone": [_row(agent, names) for agent in everybody if agent.status == AgentStatus.TERMINATED],
+        "line": _reporting_line(everybody, names),
+        "names": names,
+    }
+    template = "agents/agents_view.html" if is_partial(request) else "agents/agents.html"
+    return show(request, visit, template, context)
+
+
+@require_safe
+@company_page
+def agent_page(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
+    found = _find(visit, handle)
+    names = Names(visit.company)
+    open_issues = Issue.objects.filter(assignee_agent=found).exclude(status__in=CLOSED).in_work_order()
+    context = {
+        "at": reverse("agents", args=[visit.company.slug]),
+        "agent": found,
+        "somebody": names.agents.get(found.pk),
+        "manager": names.agents.get(found.manager_id) if found.manager_id else None,
+        "reports": [names.agents[row.pk] for row in found.reports.present().order_by("name") if row.pk in names.agents],
+        "place": Place(visit.company.key, names.handles),
+        "issues": open_issues[:ISSUES_SHOWN],
+        "runs": found.runs.defer("system_message", "user_message", "reply")
+        .select_related("issue")
+        .order_by("-pk")[:RUNS_SHOWN],
+        "totals": found.runs.aggregate(
+            runs=Count("pk"), tokens=Sum("input_tokens") + Sum("output_tokens"), cost=Sum("cost_microdollars")
+        ),
+        "skills": found.company.skills.model.objects.for_agent(found.pk),
+    }
+    template = "agents/agent_view.html" if is_partial(request) else "agents/agent.html"
+    return show(request, visit, template, context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@company_page
+def hire(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if request.method != "POST":
+        return _form_page(request, visit, {"policy": PolicyPreset.STANDARD, "provider": _default_provider()})
+    try:
+        agent = hire_agent(
+            actor=visit.person,
+            company=visit.company,
+            handle=request.POST.get("handle", "").strip(),
+            manager=_manager(visit, request.POST.get("manager", "")),
+            **_fields(request.POST),
+        )
+    except Refusal as refusal:
+        return _form_page(request, visit, request.POST, refusal=refusal, status=refusal.http_status)
+    to = reverse("agent", args=[visit.company.slug, agent.handle])
+    return changed(request, f"{agent.name} is hired.", to=to, moves_on=True)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@company_page
+def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
+    agent = _find(visit, handle)
+    if request.method != "POST":
+        values = {name: getattr(agent, name) for name in (*_LINES, *_TEXTS)}
+        values |= {"manager": str(agent.manager_id or ""), "schedule_minutes": agent.schedule_minutes or ""}
+        return _form_page(request, visit, values, agent=agent)
+    try:
+        edit_agent(actor=visit.person, agent=agent, **_fields(request.POST))
+        set_manager(actor=visit.person, agent=agent, manager=_manager(visit, request.POST.get("manager", "")))
+    except Refusal as refusal:
+        return _form_page(request, visit, request.POST, agent=agent, refusal=refusal, status=refusal.http_status)
+    to = reverse("agent", args=[visit.company.slug, agent.handle])
+    return changed(request, f"{agent.name} is changed.", to=to, moves_on=True)
+
+
+@require_POST
+@company_page
+def pause(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
+    agent = pause_agent(actor=visit.person, agent=_find(visit, handle))
+    return _changed(request, visit, agent, f"{agent.name} is paused: it starts nothing until resumed.")
+
+
+@require_POST
+@company_page
+def resume(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
+    agent = resume_agent(actor=visit.person, agent=_find(visit, handle))
+    return _changed(request, visit, agent, f"{agent.name} works again.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@company_page
+def terminate(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
+    """Asked once more before, on a page of its own, since it ends what is pending."""
+    agent = _find(visit, handle)
+    if request.method != "POST":
+        return show(request, visit, "agents/terminate.html", {"agent": agent})
+    agent = terminate_agent(actor=visit.person, agent=agent)
+    return _changed(request, visit, agent, f"{agent.name} is terminated.")
+
+
+@require_POST
+@company_page
+def run(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
+    """Run agent: it looks at the issue that it would take by itself."""
+    agent = _find(visit, handle)
+    wakeup = run_agent(actor=visit.person, agent=agent)
+    return _changed(request, visit, agent, f"{agent.name} is woken for {wakeup.issue.identifier}.")
+
+
+def _with_figures(visit: Visit) -> Any:
+    live = Run.objects.filter(agent=OuterRef("pk"), state__in=LIVE)
+    return (
+        Agent.objects.filter(company=visit.company)
+        .annotate(
+            is_running=Exists(live),
+            open_issues=Count("assigned_issues", filter=~Q(assigned_issues__status__in=CLOSED)),
+        )
+        .order_by("name", "pk")
+    )
+
+
+def _row(agent: Agent, names: Names) -> dict[str, Any]:
+    return {
+        "agent": agent,
+        "somebody": names.agents.get(agent.pk),
+        "manager": names.agents.get(agent.manager_id) if agent.manager_id else None,
+    }
+
+
+def _reporting_line(everybody: list[Agent], names: Names) -> list[Position]:
+    """Present agents as trees, each under its manager; the services see to it that there is no ring."""
+    places = {
+        agent.pk: Position(agent, names.agents.get(agent.pk), [])
+        for agent in everybody
+        if agent.status != AgentStatus.TERMINATED
+    }
+    top: list[Position] = []
+    for place in places.values():
+        above = places.get(place.agent.manager_id) if place.agent.manager_id else None
+        (above.reports if above else top).append(place)
+    return top
+
+
+def _find(visit: Visit, handle: str) -> Agent:
+    agents = Agent.objects.filter(company=visit.company).select_related("company", "manager")
+    agent = agents.filter(handle=handle.lower()).first()
+    if agent is None:
+        raise NotFound(f"There is no agent @{handle}.")
+    return agent
+
+
+def _manager(visit: Visit, value: str) -> Agent | None:
+    if not value:
+        return None
+    manager = Agent.objects.filter(company=visit.company, pk=int(value)).first() if value.isdigit() else None
+    if manager is None:
+        raise Invalid("There is no such agent.", field="manager")
+    return manager
+
+
+def _fields(form: Any) -> dict[str, Any]:
+    """What the form says of an agent. Fields that it does not show stay as they are."""
+    fields: dict[str, Any] = {name: form[name] for name in (*_LINES, *_TEXTS) if name in form}
+    if "schedule_minutes" in form:
+        value = form["schedule_minutes"].strip()
+        if value and not value.isdigit():
+            raise Invalid("The interval is a number of minutes.", field="schedule_minutes")
+        fields["schedule_minutes"] = int(value) if value else None
+    return fields
+
+
+def _default_provider() -> str:
+    """What a new agent asks: nothing yet named means what the installation offers."""
+    return "" if settings.LLM.any else "scripted"
+
+
+def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int = 200, **more: Any) -> HttpResponse:
+    context = {
+        "at": reverse("agents", args=[visit.company.slug]),
+        "values": values,
+        "managers": Names(visit.company).present_agents,
+        "providers": PROVIDERS,
+        "policies": list(PolicyPreset),
+        "tiers": list(Tier),
+        **more,
+    }
+    response = show(request, visit, "agents/form.html", context)
+    response.status_code = status
+    return response
+
+
+def _changed(request: HttpRequest, visit: Visit, agent: Agent, said: str) -> HttpResponse:
+    return changed(request, said, to=reverse("agent", args=[visit.company.slug, agent.handle]))

@@ -1,0 +1,88 @@
+"""A kept prompt and reply, taken apart for reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from agents.models import Run
+from issues.markdown import HIDDEN, show_hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the prompt. `size` is in bytes; a deferred one was left out for want of room."""
+
+    title: str
+    message: str
+    size: int
+    tokens: int
+    is_whole: bool
+    is_deferred: bool
+    shown: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The reply with the lines that acted and those that were dropped marked."""
+
+    shown: SafeString
+    hidden: int
+    characters: int
+
+
+def read_sections(run: Run) -> list[Section]:
+    """The prompt as it was sent, section by section; nothing once its texts were dropped for age."""
+    messages = {"system": run.system_message, "user": run.user_message}
+    return [
+        Section(
+            title=kept["title"],
+            message=kept["message"],
+            size=kept.get("size", 0),
+            tokens=kept.get("tokens", 0),
+            is_whole=kept.get("is_whole", True),
+            is_deferred=kept.get("is_deferred", False),
+            shown=_show_quotes(
+                messages.get(kept["message"], "")[kept.get("start", 0) : kept.get("end", 0)].strip("\n")
+            ),
+        )
+        for kept in run.prompt_sections
+    ]
+
+
+def read_reply(run: Run, *, acting: Collection[int]) -> Reply | None:
+    """The reply as it was received; `acting` are the numbers of the lines that became actions."""
+    if run.reply is None:
+        return None
+    lines = re.split("\r\n|\r|\n", run.reply)
+    shown = format_html_join(
+        "\n",
+        "{}",
+        ((_mark(line, acts=number in acting),) for number, line in enumerate(lines, start=1)),
+    )
+    return Reply(shown, len(HIDDEN.findall(run.reply)), len(run.reply))
+
+
+def _mark(line: str, *, acts: bool) -> SafeString:
+    shown = show_hidden(line)
+    return format_html('<span class="acts">{}</span>', shown) if acts else shown
+
+
+def _show_quotes(text: str) -> SafeString:
+    """The text with its quoted lines set off: what others wrote is data to the agent, and a reader shall see it."""
+    parts: list[SafeString] = []
+    quoted: list[str] = []
+    for line in [*text.split("\n"), None]:
+        if line is not None and line.startswith(">"):
+            quoted.append(line)
+            continue
+        if quoted:
+            parts.append(format_html('<span class="quoted">{}</span>', show_hidden("\n".join(quoted))))
+            quoted = []
+        if line is not None:
+            parts.append(format_html("{}\n", show_hidden(line)))
+    return format_html_join("", "{}", ((part,) for part in parts))

@@ -1,0 +1,25 @@
+"""Parts of addresses that are more than a word."""
+
+
+class CompanySlug:
+    """A company's key in lower case."""
+
+    regex = "[a-z][a-z0-9]{1,9}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+class Identifier:
+    """`ACME-12`, read in any case."""
+
+    regex = "[A-Za-z][A-Za-z0-9]{1,9}-[0-9]{1,9}"
+
+    def to_python(self, value: str) -> str:
+        return value.upper()
+
+    def to_url(self, value: str) -> str:
+        return value.upper()

@@ -1,0 +1,268 @@
+"""What changes, as it changes: one stream of server-sent events per open page.
+
+A stream carries ids only. What a page shows of a change it fetches through an ordinary view, which checks permission;
+so the stream needs to know no more than whether the reader is a member. Each web process has one reader of the audit
+for all of its streams, and none while nobody listens; an idle stream holds no database connection and no thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, TypeVar
+from urllib.parse import parse_qs
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.db import DatabaseError, close_old_connections
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.http.cookie import parse_cookie
+from django.utils import timezone
+
+from issues.models import Activity, Member
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.4
+"""A page shows another's change within 2 s; this, the debounce of the page and its fetch stay well below."""
+
+WINDOW = datetime.timedelta(seconds=10)
+"""Lines are read again for this long: on PostgreSQL a transaction that began earlier may commit later."""
+
+OVERLAP = 200
+"""Ids by which a catch-up looks back, for the same reason."""
+
+RETRY_SECONDS = 2.0
+PING_SECONDS = 15.0
+MOST_AT_ONCE = 500
+"""Over this many missed changes a page is told to fetch all anew instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line of activity, as ids."""
+
+    id: int
+    company: int
+    issue: int | None
+    run: int | None
+    kind: str
+    at: datetime.datetime
+
+    def as_event(self) -> bytes:
+        data = json.dumps({"kind": self.kind, "issue": self.issue, "run": self.run}, separators=(",", ":"))
+        return f"id: {self.id}\nevent: change\ndata: {data}\n\n".encode()
+
+
+@dataclass(eq=False, slots=True)
+class _Listener:
+    """One open stream. `gone` is set when its membership ended."""
+
+    company: int
+    member: int
+    queue: asyncio.Queue[Change | None] = field(default_factory=lambda: asyncio.Queue(MOST_AT_ONCE))
+
+    def put(self, change: Change | None) -> None:
+        """Hand over a change, or None for the end; what does not fit is made up for by a reset."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self.queue.put_nowait(change)
+
+
+def changes_since(company: int, after: int) -> list[Change]:
+    """The company's changes after that id, oldest first, and those of the last seconds once more."""
+    recent = Q(pk__gt=after) | Q(created_at__gt=timezone.now() - WINDOW)
+    lines = Activity.objects.filter(recent, company=company, pk__gt=after - OVERLAP).order_by("pk")
+    return _changes(lines[: MOST_AT_ONCE + 1])
+
+
+class Feed:
+    """The one reader of a process: hands each new line to the streams of its company, once."""
+
+    def __init__(self) -> None:
+        self._listeners: set[_Listener] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._floor = 0
+        self._seen: set[int] = set()
+
+    @contextlib.contextmanager
+    def listen(self, listener: _Listener) -> Any:
+        self._listeners.add(listener)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            self._listeners.discard(listener)
+
+    async def _run(self) -> None:
+        self._floor, self._seen = await _in_thread(_start), set()
+        while self._listeners:
+            try:
+                await self._tick()
+            except DatabaseError as error:  # away for a moment: streams stay open, and catch up when it is back
+                logger.warning("the event stream cannot read: %s", error)
+                await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _tick(self) -> None:
+        members = {listener.member for listener in self._listeners}
+        changes, present = await _in_thread(lambda: (_read_after(self._floor), _present(members)))
+        fresh = [change for change in changes if change.id not in self._seen]
+        for listener in list(self._listeners):
+            for change in fresh:
+                if change.company == listener.company:
+                    listener.put(change)
+            if listener.member not in present:
+                listener.put(None)
+        self._settle(changes)
+
+    def _settle(self, changes: list[Change]) -> None:
+        """Forget lines so old that none with a lower id can still appear."""
+        old = timezone.now() - WINDOW
+        settled = [change.id for change in changes if change.at < old]
+        self._floor = max([self._floor, *settled])
+        self._seen = {change.id for change in changes if change.id > self._floor}
+
+
+_feed = Feed()
+_database = ThreadPoolExecutor(max_workers=1, thread_name_prefix="events")
+
+
+async def stream(scope: Scope, receive: Receive, send: Send) -> None:
+    """ASGI application for `/<company>/events/`: 404 unless the session's user is a member, else the stream.
+
+    `?after=ID`, or the header Last-Event-ID of a browser that connects again, says what the page has seen.
+    """
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    slug = scope["path"].strip("/").split("/")[0]
+    member = await _in_thread(lambda: _member_of(headers, slug)) if scope["method"] == "GET" else None
+    if member is None:
+        await _answer(send, 404, {"content-type": "text/plain"}, b"Not found", more=False)
+        return
+    await _answer(
+        send, 200, {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
+    )  # fmt: skip
+    writer = asyncio.create_task(_write(member, _after(scope, headers), send))
+    reader = asyncio.create_task(_wait_for_end(receive))
+    _, pending = await asyncio.wait({writer, reader}, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    if writer.done() and (error := writer.exception()) is not None and not isinstance(error, OSError):
+        raise error
+
+
+async def _write(member: tuple[int, int], after: int, send: Send) -> None:
+    company, member_id = member
+    listener = _Listener(company, member_id)
+    with _feed.listen(listener):
+        missed = await _in_thread(lambda: changes_since(company, after))
+        await _body(send, b"retry: 2000\n\n" + _events(missed))
+        while True:
+            batch = await _next_batch(listener)
+            if None in batch:
+                await _body(send, b"event: bye\ndata:\n\n", more=False)
+                return
+            await _body(send, _events([change for change in batch if change is not None]) or b"event: ping\ndata:\n\n")
+
+
+async def _next_batch(listener: _Listener) -> list[Change | None]:
+    """What has come, or nothing after a while."""
+    try:
+        batch = [await asyncio.wait_for(listener.queue.get(), PING_SECONDS)]
+    except TimeoutError:
+        return []
+    while not listener.queue.empty():
+        batch.append(listener.queue.get_nowait())
+    return batch
+
+
+def _events(changes: list[Change]) -> bytes:
+    if len(changes) >= MOST_AT_ONCE:
+        return f"id: {changes[-1].id}\nevent: reset\ndata:\n\n".encode()
+    return b"".join(change.as_event() for change in changes)
+
+
+async def _wait_for_end(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _answer(send: Send, status: int, headers: Mapping[str, str], body: bytes = b"", *, more: bool = True) -> None:
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        }
+    )
+    await _body(send, body, more=more)
+
+
+async def _body(send: Send, body: bytes, *, more: bool = True) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def _after(scope: Scope, headers: Mapping[str, str]) -> int:
+    asked = headers.get("last-event-id") or parse_qs(scope["query_string"].decode("latin-1")).get("after", ["0"])[0]
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 19 else 0
+
+
+# --- The database, in the one thread of this module
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    def call() -> T:
+        try:
+            return work()
+        finally:
+            close_old_connections()
+
+    return await asyncio.get_running_loop().run_in_executor(_database, call)
+
+
+def _member_of(headers: Mapping[str, str], slug: str) -> tuple[int, int] | None:
+    """Company and member id of the session's user in the company of that slug."""
+    request = HttpRequest()
+    key = parse_cookie(headers.get("cookie", "")).get(settings.SESSION_COOKIE_NAME)
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    user = get_user(request)
+    if not user.is_authenticated or not user.is_active:
+        return None
+    members = Member.objects.present().filter(user=user.pk, company__key=slug.upper())
+    return members.values_list("company_id", "pk").first()
+
+
+def _start() -> int:
+    last = Activity.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    return max(0, last - OVERLAP)
+
+
+def _read_after(floor: int) -> list[Change]:
+    return _changes(Activity.objects.filter(pk__gt=floor).order_by("pk"))
+
+
+def _present(members: Iterable[int]) -> set[int]:
+    present = Member.objects.present().filter(pk__in=members, user__is_active=True)
+    return set(present.values_list("pk", flat=True))
+
+
+def _changes(lines: QuerySet[Activity]) -> list[Change]:
+    rows = lines.values_list("pk", "company_id", "issue_id", "run_id", "data", "kind", "created_at")
+    return [
+        Change(pk, company, issue, run or data.get("run"), kind, at)
+        for pk, company, issue, run, data, kind, at in rows
+    ]  # fmt: skip

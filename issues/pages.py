@@ -1,0 +1,161 @@
+"""What every page of the board begins and ends with: who asks, in which company, and how a view answers.
+
+A view of a company never sees a request before the membership was loaded: for everybody else the address does not
+exist.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec
+
+from django.apps import apps
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from issues.actors import Person
+from issues.models import Activity, Approval, ApprovalStatus, Company, InboxItem, Member, Role, User
+from issues.names import somebody_of
+from issues.refusals import NotFound, Refusal
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A member's look at their company, with the figures that the side bar shows."""
+
+    company: Company
+    member: Member
+    pending_approvals: int
+    unread: int
+    is_running: bool
+    last_activity: int
+    has_other_companies: bool
+
+    @property
+    def person(self) -> Person:
+        return Person(self.member.user, self.member)
+
+    @property
+    def may_act(self) -> bool:
+        """Whether buttons that change something are shown. The services decide for themselves."""
+        return self.member.role != Role.VIEWER
+
+    @property
+    def is_owner(self) -> bool:
+        return self.member.role == Role.OWNER
+
+
+CompanyView = Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]
+
+
+def company_page(view: CompanyView[P]) -> Callable[..., HttpResponse]:
+    """Make a view of one company: it gets the visit in place of the address, and its refusals become answers."""
+
+    @functools.wraps(view)
+    @login_required
+    def page(request: HttpRequest, company: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        visit = load_visit(request.user, company)
+        with timezone.override(visit.member.user.time_zone):
+            try:
+                return view(request, visit, *args, **kwargs)
+            except Refusal as refusal:
+                return refuse(request, visit, refusal)
+
+    return page
+
+
+def load_visit(user: Any, slug: str) -> Visit:
+    """The user's visit to the company of that slug, in one query; 404 unless they are a member now."""
+    member = _memberships(user).filter(company__key=slug.upper()).first()
+    if member is None:
+        raise Http404("There is no such company.")
+    counted: Any = member
+    return Visit(
+        company=member.company,
+        member=member,
+        pending_approvals=counted.pending_approvals,
+        unread=counted.unread,
+        is_running=counted.is_running,
+        last_activity=counted.last_activity,
+        has_other_companies=counted.has_other_companies,
+    )
+
+
+def show(request: HttpRequest, visit: Visit, template: str, context: dict[str, Any] | None = None) -> HttpResponse:
+    """A page, or a fragment of one, of the visit's company."""
+    frame = {"visit": visit, "company": visit.company, "me": somebody_of(visit.member)}
+    return render(request, template, {**frame, **(context or {})})
+
+
+def is_partial(request: HttpRequest) -> bool:
+    """Whether a script on the page asked, which swaps the answer in, and not the browser itself."""
+    return request.headers.get("HX-Request") == "true"
+
+
+def changed(request: HttpRequest, said: str, *, to: str, moves_on: bool = False) -> HttpResponse:
+    """The answer to a change that was made. The script is told to fetch anew what it shows (or, with `moves_on`, to
+    go to `to`), a browser without scripts is sent there."""
+    if not is_partial(request):
+        messages.success(request, said)
+        return redirect(to)
+    if moves_on:
+        messages.success(request, said)
+        return HttpResponse(status=204, headers={"HX-Redirect": to})
+    return _tell(HttpResponse(status=204), {"trimus:changed": {}, "trimus:toast": {"text": said}})
+
+
+def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse:
+    """The answer to what was not done: the reason and what to do instead, never a lost text."""
+    if is_partial(request):
+        toast = {"text": refusal.reason, "hint": refusal.hint, "error": True}
+        return _tell(HttpResponse(status=refusal.http_status), {"trimus:toast": toast})
+    if isinstance(refusal, NotFound):
+        raise Http404(refusal.reason)
+    written = {name: value for name, value in request.POST.items() if name != "csrfmiddlewaretoken" and value}
+    context = {"refusal": refusal, "written": written}
+    response = show(request, visit, "refused.html", context)
+    response.status_code = refusal.http_status
+    return response
+
+
+def _tell(response: HttpResponse, events: dict[str, Any]) -> HttpResponse:
+    response.headers["HX-Trigger"] = json.dumps(events)
+    return response
+
+
+def _memberships(user: User) -> QuerySet[Member]:
+    """Present memberships with their company and the figures of a visit."""
+    run = apps.get_model("agents.Run")  # above this layer: only asked whether there is one
+    here = {"company": OuterRef("company")}
+    pending = Approval.objects.filter(**here, status=ApprovalStatus.PENDING)
+    unread = InboxItem.objects.filter(**here, member=OuterRef("pk"), archived_at=None, read_at=None)
+    last = Activity.objects.filter(**here).order_by("-pk").values("pk")[:1]
+    others = Member.objects.present().filter(user=user).exclude(company=OuterRef("company"))
+    return (
+        Member.objects.present()
+        .filter(user=user)
+        .select_related("company", "user")
+        .annotate(
+            pending_approvals=_count(pending),
+            unread=_count(unread),
+            is_running=Exists(run.objects.filter(**here, state__in=("queued", "running"))),
+            last_activity=Coalesce(Subquery(last), 0),
+            has_other_companies=Exists(others),
+        )
+    )
+
+
+def _count(rows: QuerySet[Any]) -> Coalesce:
+    """How many rows of the company there are, as a subquery."""
+    counted = rows.order_by().values("company").annotate(count=Count("pk"))
+    return Coalesce(Subquery(counted.values("count")), 0)

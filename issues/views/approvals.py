@@ -1,0 +1,132 @@
+"""What agents ask the board, and the answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from issues.markdown import Place
+from issues.models import Approval, ApprovalKind, ApprovalStatus
+from issues.names import Names, Somebody
+from issues.pages import Visit, changed, company_page, is_partial, show
+from issues.refusals import Invalid, NotFound
+from issues.services.approvals import decide_approval
+
+DECIDED_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An approval as it is shown: by whom, decided by whom, and its payload line by line."""
+
+    approval: Approval
+    requester: Somebody | None
+    decider: Somebody | None
+    payload: str
+
+
+@require_safe
+@company_page
+def approvals(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """All that are pending, oldest first, and the latest decisions."""
+    names = Names(visit.company)
+    all_of_them = _approvals(visit)
+    pending = all_of_them.filter(status=ApprovalStatus.PENDING).order_by("pk")[:200]
+    decided = all_of_them.exclude(status=ApprovalStatus.PENDING).order_by("-decided_at", "-pk")[:DECIDED_SHOWN]
+    context = {
+        "at": reverse("approvals", args=[visit.company.slug]),
+        "pending": [_question(approval, names) for approval in pending],
+        "decided": [_question(approval, names) for approval in decided],
+        "place": Place(visit.company.key, names.handles),
+    }
+    template = "issues/approvals_view.html" if is_partial(request) else "issues/approvals.html"
+    return show(request, visit, template, context)
+
+
+@require_safe
+@company_page
+def approval_page(request: HttpRequest, visit: Visit, approval: int) -> HttpResponse:
+    names = Names(visit.company)
+    context = {
+        "at": reverse("approvals", args=[visit.company.slug]),
+        "question": _question(_find(visit, approval), names),
+        "place": Place(visit.company.key, names.handles),
+    }
+    template = "issues/approval_view.html" if is_partial(request) else "issues/approval.html"
+    return show(request, visit, template, context)
+
+
+@require_POST
+@company_page
+def decide(request: HttpRequest, visit: Visit, approval: int) -> HttpResponse:
+    """Approve, refuse, send back or answer what was shown: the form carries the hash of what the person saw."""
+    found = _find(visit, approval)
+    word = request.POST.get("decision", "")
+    if word not in ApprovalStatus.values or word in (ApprovalStatus.PENDING, ApprovalStatus.CANCELLED):
+        raise Invalid(f"“{word}” is not a decision.", field="decision")
+    note = request.POST.get("choice") or request.POST.get("note", "")
+    decided = decide_approval(
+        actor=visit.person,
+        approval=found,
+        status=ApprovalStatus(word),
+        note=note,
+        shown_hash=request.POST.get("shown") or None,
+    )
+    said = f"{decided.get_status_display()}: {decided.title}"
+    if decided.failure:
+        said = f"Approved, but it could not be carried out: {decided.failure}"
+    return changed(request, said, to=_next(request, visit))
+
+
+def _next(request: HttpRequest, visit: Visit) -> str:
+    """Back to the page the decision was made on, if that is one of the company's."""
+    root = f"/{visit.company.slug}/"
+    asked = request.POST.get("next", "")
+    return asked if asked.startswith(root) and "\\" not in asked else reverse("approvals", args=[visit.company.slug])
+
+
+def _approvals(visit: Visit) -> QuerySet[Approval]:
+    return Approval.objects.filter(company=visit.company).select_related("issue__company")
+
+
+def _find(visit: Visit, pk: int) -> Approval:
+    approval = _approvals(visit).filter(pk=pk).first()
+    if approval is None:
+        raise NotFound("There is no such approval.")
+    return approval
+
+
+def _question(approval: Approval, names: Names) -> Question:
+    return Question(
+        approval=approval,
+        requester=names.somebody(agent=approval.requested_by_agent_id, member=approval.requested_by_member_id),
+        decider=names.members.get(approval.decided_by_id) if approval.decided_by_id else None,
+        payload=_payload(approval),
+    )
+
+
+def _payload(approval: Approval) -> str:
+    """Everything that would be done, as it is stored; texts in it keep their lines."""
+    if approval.kind != ApprovalKind.ACTION:
+        return ""
+    return "\n".join(_lines(approval.payload))
+
+
+def _lines(value: dict[str, Any], indent: str = "") -> list[str]:
+    lines: list[str] = []
+    for key, item in value.items():
+        if isinstance(item, dict) and item:
+            lines += [f"{indent}{key}:", *_lines(item, indent + "  ")]
+        elif isinstance(item, str) and "\n" in item:
+            lines += [f"{indent}{key}:", *(f"{indent}  {line}" for line in item.split("\n"))]
+        elif isinstance(item, str):
+            lines.append(f"{indent}{key}: {item}")
+        else:
+            lines.append(f"{indent}{key}: {json.dumps(item, ensure_ascii=False)}")
+    return lines

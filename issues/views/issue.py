@@ -1,0 +1,186 @@
+"""The issue page: what it is, what happened, what it waits for, and whom the next word wakes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from agents.models import Run, Wakeup, WakeupState
+from agents.models.run import LIVE
+from issues.markdown import Place
+from issues.models import (
+    Approval,
+    ApprovalStatus,
+    Attachment,
+    Blocker,
+    Finding,
+    Issue,
+    Label,
+    Priority,
+    Reviewer,
+    Status,
+    WorkspaceFile,
+)
+from issues.names import Names, Somebody
+from issues.pages import Visit, company_page, is_partial, show
+from issues.views.lookup import find_issue
+from issues.views.timeline import Rows, build_timeline, read_before, read_rows
+
+
+@require_safe
+@company_page
+def issue_page(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
+    """At most 15 queries, whatever the issue holds."""
+    issue = find_issue(visit, identifier, among=_with_hints())
+    rows = read_rows(issue, before=read_before(request.GET.get("before", "")))
+    context = _context(visit, issue, rows)
+    if is_partial(request):
+        return show(request, visit, "issues/issue_view.html", context)
+    return show(request, visit, "issues/issue.html", context)
+
+
+@require_safe
+@company_page
+def older_entries(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
+    """The part of a timeline before a gap, to be put in the gap's place."""
+    issue = find_issue(visit, identifier)
+    rows = read_rows(issue, before=read_before(request.GET.get("before", "")))
+    names = Names(visit.company, rows.wanted)
+    place = Place(visit.company.key, names.handles)
+    context = {"issue": issue, "entries": build_timeline(rows, names, place.root), "place": place, "names": names}
+    return show(request, visit, "issues/entries.html", context)
+
+
+@require_safe
+@company_page
+def wake_ledger(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
+    """Each wakeup of the issue with its story: asked, joined, started, ended, or not started because of something."""
+    issue = find_issue(visit, identifier)
+    wakeups = issue.wakeups.select_related("run").defer("run__system_message", "run__user_message", "run__reply")
+    names = Names(visit.company)
+    stories = [
+        {
+            "wakeup": wakeup,
+            "agent": names.agents.get(wakeup.agent_id),
+            "by": names.somebody(agent=wakeup.by_agent_id, member=wakeup.member_id),
+        }
+        for wakeup in wakeups.order_by("-pk")[:200]
+    ]
+    return show(request, visit, "issues/ledger.html", {"issue": issue, "stories": stories})
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A finding, a file or an attachment of the issue."""
+
+    kind: str
+    id: int
+    title: str
+    by: Somebody | None
+    size: int
+    at: Any
+
+
+def _with_hints() -> QuerySet[Issue]:
+    """The issue with hints at which of its side tables hold anything, so that empty ones are not asked."""
+    here = OuterRef("pk")
+    return Issue.objects.select_related("company", "project", "parent").annotate(
+        has_children=Exists(Issue.objects.filter(parent=here)),
+        has_blockers=Exists(Blocker.objects.filter(Q(issue=here) | Q(blocker=here))),
+        has_reviewers=Exists(Reviewer.objects.filter(issue=here)),
+        has_questions=Exists(Approval.objects.filter(issue=here, status=ApprovalStatus.PENDING)),
+        has_material=Exists(Finding.objects.filter(issue=here))
+        | Exists(WorkspaceFile.objects.filter(issue=here))
+        | Exists(Attachment.objects.filter(issue=here)),
+        live_run=_live_run().values("pk")[:1],
+        live_agent=_live_run().values("agent")[:1],
+    )
+
+
+def _live_run() -> QuerySet[Run]:
+    return Run.objects.filter(issue=OuterRef("pk"), state__in=LIVE)
+
+
+def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
+    links = _blocker_links(issue)
+    names = Names(visit.company, rows.wanted)
+    place = Place(visit.company.key, names.handles)
+    children = list(issue.children.in_work_order()) if issue.has_children else []
+    return {
+        "at": reverse("issues", args=[visit.company.slug]),
+        "issue": issue,
+        "names": names,
+        "place": place,
+        "entries": build_timeline(rows, names, place.root),
+        "pinned": [row for row in reversed(rows.comments) if row.pinned_at],
+        "assignee": names.somebody(agent=issue.assignee_agent_id, member=issue.assignee_member_id),
+        "responsible": names.members.get(issue.responsible_id),
+        "author": names.somebody(agent=issue.created_by_agent_id, member=issue.created_by_member_id),
+        "labels": _labels(visit, issue),
+        "children": children,
+        "children_closed": sum(child.is_closed for child in children),
+        "blockers": [link.blocker for link in links if link.issue_id == issue.pk],
+        "blocks": [link.issue for link in links if link.blocker_id == issue.pk],
+        "reviewers": _reviewers(issue, names),
+        "questions": issue.approvals.filter(status=ApprovalStatus.PENDING) if issue.has_questions else [],
+        "material": _material(issue, names),
+        "pending": _pending(issue, names),
+        "worker": names.agents.get(issue.live_agent) if issue.live_agent else None,
+        "wakes": _woken_by_comment(visit, issue, names),
+        "statuses": list(Status),
+        "priorities": list(Priority),
+    }
+
+
+def _blocker_links(issue: Any) -> list[Blocker]:
+    if not issue.has_blockers:
+        return []
+    links = Blocker.objects.filter(Q(issue=issue) | Q(blocker=issue)).select_related("issue", "blocker")
+    return list(links.order_by("pk"))
+
+
+def _labels(visit: Visit, issue: Issue) -> list[Any]:
+    """All labels of the company, each with whether the issue has it: for the panel and its menu alike."""
+    through = Issue.labels.through.objects.filter(issue=issue, label=OuterRef("pk"))
+    return list(Label.objects.filter(company=visit.company).annotate(is_on=Exists(through)).order_by("name"))
+
+
+def _reviewers(issue: Any, names: Names) -> list[dict[str, Any]]:
+    if not issue.has_reviewers:
+        return []
+    return [
+        {"reviewer": row, "who": names.somebody(agent=row.agent_id, member=row.member_id)}
+        for row in issue.reviewers.order_by("pk")
+    ]
+
+
+def _material(issue: Any, names: Names) -> list[Material]:
+    """Findings, files and attachments in one query."""
+    if not issue.has_material:
+        return []
+    text = CharField()
+    findings = issue.findings.values_list(Value("finding", text), "pk", "title", "agent_id", Value(0), "created_at")
+    files = issue.files.values_list(Value("file", text), "pk", "path", Value(0), Value(0), F("updated_at"))
+    attachments = issue.attachments.values_list(
+        Value("attachment", text), "pk", "name", Value(0), "blob__size", "created_at"
+    )
+    rows = findings.order_by().union(files.order_by(), attachments.order_by(), all=True)
+    return [Material(kind, pk, title, names.agents.get(agent), size, at) for kind, pk, title, agent, size, at in rows]
+
+
+def _pending(issue: Issue, names: Names) -> list[dict[str, Any]]:
+    """Wakeups that have not started yet, with why."""
+    rows = Wakeup.objects.filter(issue=issue, state=WakeupState.PENDING).order_by("pk")[:20]
+    return [{"wakeup": row, "agent": names.agents.get(row.agent_id)} for row in rows]
+
+
+def _woken_by_comment(visit: Visit, issue: Issue, names: Names) -> Somebody | None:
+    """The agent that a comment without a mention wakes."""
+    if issue.is_closed or not visit.company.comments_wake_assignee or issue.assignee_agent_id is None:
+        return None
+    return names.agents.get(issue.assignee_agent_id)

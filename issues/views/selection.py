@@ -1,0 +1,130 @@
+"""Which issues a board or list shows: read from the address, so that a selection can be shared and kept."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, fields
+from urllib.parse import urlencode
+
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.http import QueryDict
+from django.utils import timezone
+
+from agents.models import Run
+from agents.models.run import LIVE
+from issues.models import Approval, ApprovalStatus, Blocker, Issue, Member, Priority, Status
+from issues.models.issue import CLOSED, IssueQuerySet
+from issues.pages import Visit
+
+CLOSED_SHOWN = datetime.timedelta(days=14)
+"""The board's closed columns hold what was closed lately; the list holds all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The filters of an address. A word that means nothing selects nothing more."""
+
+    text: str = ""
+    status: str = ""
+    priority: str = ""
+    assignee: str = ""  # agent:7, member:2, agents, none
+    label: str = ""
+    project: str = ""
+    only: str = ""  # running, blocked, waiting
+
+    @classmethod
+    def read(cls, query: QueryDict) -> Selection:
+        return cls(**{name: query.get(name, "").strip()[:200] for name in cls.names()})
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
+
+    @property
+    def is_set(self) -> bool:
+        return any(getattr(self, name) for name in self.names())
+
+    @property
+    def query(self) -> str:
+        """The same selection as a query string."""
+        return urlencode({name: value for name in self.names() if (value := getattr(self, name))})
+
+    def apply(self, visit: Visit) -> IssueQuerySet:
+        """The company's issues of this selection, in no order."""
+        issues = Issue.objects.filter(company=visit.company)
+        if self.text:
+            issues = issues.filter(self._text_condition(visit.company.key))
+        if self.status in Status.values:
+            issues = issues.filter(status=self.status)
+        if self.priority.upper() in Priority.names:
+            issues = issues.filter(priority=Priority.from_slug(self.priority))
+        if self.assignee:
+            issues = issues.filter(self._assignee_condition(visit.member))
+        if self.label.isdigit():
+            issues = issues.filter(labels=int(self.label))
+        if self.project.isdigit():
+            issues = issues.filter(project=int(self.project))
+        return self._only(issues)
+
+    def _text_condition(self, key: str) -> Q:
+        number = self.text.upper().removeprefix(f"{key}-").removeprefix("#")
+        condition = Q()
+        for word in self.text.split():
+            condition &= Q(title__icontains=word)
+        if number.isascii() and number.isdigit() and len(number) < 10:
+            condition |= Q(number=int(number))
+        return condition
+
+    def _assignee_condition(self, me: Member) -> Q:
+        kind, _, pk = self.assignee.partition(":")
+        if kind == "me":
+            return Q(assignee_member=me)
+        if kind == "agents":
+            return Q(assignee_agent__isnull=False)
+        if kind == "none":
+            return Q(assignee_agent=None, assignee_member=None)
+        if kind in ("agent", "member") and pk.isdigit():
+            return Q(**{f"assignee_{kind}": int(pk)})
+        return Q()
+
+    def _only(self, issues: IssueQuerySet) -> IssueQuerySet:
+        if self.only == "running":
+            return issues.filter(_is_running())
+        if self.only == "blocked":
+            return issues.filter(Q(status=Status.BLOCKED) | Q(_has_open_blocker()))
+        if self.only == "waiting":
+            pending = Approval.objects.filter(issue=OuterRef("pk"), status=ApprovalStatus.PENDING)
+            return issues.filter(Exists(pending))
+        return issues
+
+
+def recently_closed_or_open() -> Q:
+    return Q(closed_at=None) | Q(closed_at__gte=timezone.now() - CLOSED_SHOWN)
+
+
+def with_card_facts(issues: IssueQuerySet) -> IssueQuerySet:
+    """Add what a card or row shows beside the issue's own fields, as part of the same query."""
+    return (
+        issues.annotate(
+            is_running=_is_running(),
+            has_open_blocker=_has_open_blocker(),
+            children_all=_count_children(),
+            children_closed=_count_children(status__in=CLOSED),
+        )
+        .prefetch_related("labels")
+        .defer("description")
+    )
+
+
+def _is_running() -> Exists:
+    return Exists(Run.objects.filter(issue=OuterRef("pk"), state__in=LIVE))
+
+
+def _has_open_blocker() -> Exists:
+    return Exists(Blocker.objects.open().filter(issue=OuterRef("pk")))
+
+
+def _count_children(**condition: object) -> Coalesce:
+    children = Issue.objects.filter(parent=OuterRef("pk"), **condition).order_by().values("parent")
+    return Coalesce(Subquery(children.annotate(count=Count("pk")).values("count")), 0)
