@@ -104,7 +104,7 @@ def look_up(endpoint: Endpoint, model: str, *, when: datetime, own: Sequence[Own
     for theirs in own:
         if theirs.model == model:
             entry = _with(entry, theirs)
-    return entry
+    return replace(entry, max_output_tokens=min(entry.max_output_tokens, entry.context_window))
 
 
 def _known(endpoint: Endpoint, model: str, when: datetime) -> ModelEntry:
@@ -116,12 +116,7 @@ def _known(endpoint: Endpoint, model: str, when: datetime) -> ModelEntry:
     if info is None:
         return entry
     window = info.context_window or UNKNOWN_WINDOW
-    return replace(
-        entry,
-        context_window=window,
-        max_output_tokens=min(max_output_tokens, window),
-        prices=_prices(info.get_prices(when)),
-    )
+    return replace(entry, context_window=window, prices=_prices(info.get_prices(when)))
 
 
 def _with(entry: ModelEntry, own: OwnEntry) -> ModelEntry:

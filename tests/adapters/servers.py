@@ -33,6 +33,10 @@ def whole(sdk: str) -> bytes:
     return _HEADERS + _chunked(body) + _chunked(b"")
 
 
+def redirect(url: str) -> bytes:
+    return f"HTTP/1.1 307 Temporary Redirect\r\nlocation: {url}\r\ncontent-length: 0\r\n\r\n".encode()
+
+
 @dataclass
 class Server:
     """What a server saw: connections taken, requests read on them, connections that the other side closed."""

@@ -16,7 +16,7 @@ from agents.adapters.base import AdapterError, Completion, Endpoint, ErrorKind, 
 from agents.adapters.loop import ModelLoop, model_loop, stop_model_loop
 from agents.adapters.registry import ProviderSpec, load_providers
 from agents.adapters.retry import RetryPolicy
-from tests.adapters.servers import begun, serving, whole
+from tests.adapters.servers import begun, redirect, serving, whole
 from tests.adapters.wire import SDKS, ask, endpoint
 
 ONCE = RetryPolicy(attempts=1)
@@ -99,6 +99,15 @@ def test_a_port_where_nobody_listens_is_a_network_failure(loop: ModelLoop, sdk: 
     with pytest.raises(AdapterError) as raised:
         loop.start(endpoint(sdk, base_url=f"http://127.0.0.1:{port}"), ask(), policy=ONCE).result(timeout=5)
     assert raised.value.kind is ErrorKind.NETWORK
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_a_redirect_is_not_followed_so_that_the_key_goes_nowhere_else(loop: ModelLoop, sdk: str) -> None:
+    with serving(whole(sdk)) as elsewhere, serving(redirect(elsewhere.url)) as server:
+        with pytest.raises(AdapterError) as raised:
+            loop.start(endpoint(sdk, base_url=server.url), ask()).result(timeout=5)
+        assert raised.value.kind is ErrorKind.BAD_REQUEST
+        assert elsewhere.connections == 0
 
 
 @pytest.mark.parametrize("address", ["models.test/v1", "ftp://models.test", "http://models.test:port", "http://["])
