@@ -81,7 +81,16 @@ class _Walk:
         self._actions.sort(key=attrgetter("line"))
         self._dropped.sort(key=attrgetter("number"))
         self._gaps.sort(key=attrgetter("start"))
-        return AgentReply(tuple(self._actions), prose_without(self._lines, self._gaps), tuple(self._dropped))
+        prose = prose_without(self._lines, self._gaps)
+        return AgentReply(tuple(self._actions), prose, tuple(self._dropped), self._speech(prose))
+
+    def _speech(self, prose: str) -> str:
+        if not any("@" in dropped.line for dropped in self._dropped):
+            return prose
+        lines = list(self._lines)
+        for dropped in self._dropped:
+            lines[dropped.number - 1] = dropped.line.replace("@", " ")
+        return prose_without(lines, self._gaps)
 
     def _read_line(self, index: int, stripped: str) -> int:
         """Read what begins on line `index`; the index of the last line that belongs to it."""

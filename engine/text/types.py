@@ -36,8 +36,13 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class AgentReply:
-    """A reply taken apart: what acts, what becomes the comment, what was left alone and why."""
+    """A reply taken apart: what acts, what becomes the comment, what was left alone and why.
+
+    `speech` is the prose with the at-signs of dropped lines blanked out. Mentions are read from it, because a line
+    that failed to act must not wake anybody either.
+    """
 
     actions: tuple[Action, ...]
     prose: str
     dropped: tuple[Dropped, ...]
+    speech: str
