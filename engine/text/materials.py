@@ -12,7 +12,7 @@ from engine.text.quoting import flat, quote_clamped, size_of
 
 LONGEST_TEXT = 100_000
 LEAST_TEXT = 400
-SMALL_FILE = 2_000
+SMALL_FILE = 4_000
 """Characters up to which a workspace file is shown whole; of a larger one the name is enough for who wrote it."""
 JUST_NOW = timedelta(minutes=5)
 RECENT = timedelta(hours=1)

@@ -52,7 +52,8 @@ def fit_skills(
 def _chosen(
     skills: Sequence[Skill], asked: Collection[str], subject: str, sizes: dict[str, int], room: int
 ) -> set[str]:
-    ranked = sorted(by_relevance(skills, subject), key=lambda skill: skill.name not in asked)
+    wanted = {name.casefold() for name in asked}
+    ranked = sorted(by_relevance(skills, subject), key=lambda skill: skill.name.casefold() not in wanted)
     chosen: set[str] = set()
     for skill in ranked:
         if sizes[skill.name] <= room:

@@ -243,7 +243,7 @@ def test_too_many_skills_keep_the_relevant_ones_whole_and_the_others_by_name() -
 def test_a_skill_that_was_asked_for_comes_whole_before_more_relevant_ones() -> None:
     skills = tuple(replace(skill, body="Rows. " * 4_500) for skill in SKILLS)
     assert build_heartbeat_prompt(plain(skills=skills)).whole_skills == ("export-checks",)
-    assert build_heartbeat_prompt(plain(skills=skills, asked_skills=("tone",))).whole_skills == ("tone",)
+    assert build_heartbeat_prompt(plain(skills=skills, asked_skills=("Tone",))).whole_skills == ("tone",)
 
 
 def test_skills_that_fit_half_of_the_room_come_whole_however_long_the_issue() -> None:
