@@ -18,14 +18,16 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 # connection ever sees it, and a crash takes it back.
 _SQLITE = (
     "CREATE TABLE issues_maintenance (under_way integer NOT NULL)",
-    *(
-        f"""
-        CREATE TRIGGER issues_activity_no_{verb.lower()} BEFORE {verb} ON issues_activity
-        WHEN NOT EXISTS (SELECT 1 FROM issues_maintenance)
-        BEGIN SELECT RAISE(ABORT, 'activity is append-only'); END
-        """
-        for verb in ("UPDATE", "DELETE")
-    ),
+    """
+    CREATE TRIGGER issues_activity_no_update BEFORE UPDATE ON issues_activity
+    WHEN NOT EXISTS (SELECT 1 FROM issues_maintenance)
+    BEGIN SELECT RAISE(ABORT, 'activity is append-only'); END
+    """,
+    """
+    CREATE TRIGGER issues_activity_no_delete BEFORE DELETE ON issues_activity
+    WHEN NOT EXISTS (SELECT 1 FROM issues_maintenance)
+    BEGIN SELECT RAISE(ABORT, 'activity is append-only'); END
+    """,
     # INSERT OR REPLACE removes the old row without a delete that a trigger would see.
     """
     CREATE TRIGGER issues_activity_no_replace BEFORE INSERT ON issues_activity

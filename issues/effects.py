@@ -49,6 +49,7 @@ class _Entered:
     actor: Actor
     source: WakeupSource
     reason: str
+    subject: str
     subject_issue: Issue | None
 
 
@@ -58,6 +59,7 @@ class _Unit:
 
 
 _unit: ContextVar[_Unit | None] = ContextVar("trimus_unit", default=None)
+_quiet: ContextVar[bool] = ContextVar("trimus_quiet", default=False)
 
 
 @contextmanager
@@ -111,8 +113,21 @@ def service(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Wake nobody by what is done inside: for imports and for the demo company, whose work begins when a person says
+    so."""
+    token = _quiet.set(True)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
 def wake(cause: Wake) -> None:
     """Tell the agents' side now, inside the transaction."""
+    if _quiet.get():
+        return
     for listener in listeners.wake_listeners:
         listener(cause)
 
@@ -123,6 +138,7 @@ def mark_entered(
     *,
     source: WakeupSource = WakeupSource.ASSIGNED,
     reason: str = "",
+    subject: str = "",
     subject_issue: Issue | None = None,
 ) -> None:
     """Note that the issue entered todo or in_progress, or got its assignee there. `blocker_resolved` outranks
@@ -130,7 +146,9 @@ def mark_entered(
     marks = _current().entered
     if issue.pk in marks and marks[issue.pk].source is WakeupSource.BLOCKER_RESOLVED:
         return
-    marks[issue.pk] = _Entered(actor, source, reason, subject_issue)
+    if subject_issue is not None:
+        subject = str(subject_issue.pk)
+    marks[issue.pk] = _Entered(actor, source, reason, subject, subject_issue)
 
 
 def _current() -> _Unit:
@@ -159,6 +177,7 @@ def _wake_assignee(issue: Issue, mark: _Entered) -> None:
     assert agent_id is not None  # noqa: S101 - the caller looked
     if _is_at_work_on(mark.actor, issue, agent_id):
         return
+    was_deleted = mark.subject_issue is not None and mark.subject_issue.pk is None
     wake(
         Wake(
             agent_id=agent_id,
@@ -166,8 +185,8 @@ def _wake_assignee(issue: Issue, mark: _Entered) -> None:
             source=mark.source,
             actor=mark.actor,
             reason=mark.reason,
-            subject=str(mark.subject_issue.pk) if mark.subject_issue else "",
-            subject_issue=mark.subject_issue,
+            subject=mark.subject,
+            subject_issue=None if was_deleted else mark.subject_issue,
         )
     )
 

@@ -12,7 +12,7 @@ COMPONENT_BYTES = 255
 PATH_CHARACTERS = 1_000
 
 _WINDOWS_DEVICES = frozenset(
-    {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
+    {"con", "prn", "aux", "nul", "conin$", "conout$", *(port + n for port in ("com", "lpt") for n in "123456789¹²³")}
 )
 _SECRET_PLACES = frozenset({".git", ".env", ".ssh", ".gnupg", ".aws", ".netrc", ".npmrc", ".pypirc", ".bash_history"})
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -56,7 +56,7 @@ def _check_component(path: str, component: str) -> None:
     if ":" in component or component.startswith("~"):
         raise _refused(path, f"“{component}” could be read as something else than a name")
     folded = fold(component)
-    if folded.split(".")[0] in _WINDOWS_DEVICES:
+    if folded.split(".")[0].rstrip() in _WINDOWS_DEVICES:
         raise _refused(path, f"“{component}” is a reserved device name")
     if folded in _SECRET_PLACES or folded.startswith(".env."):
         raise _refused(path, f"“{component}” is a place for secrets or settings")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from issues.actors import Actor, Person, System, Worker
+from issues.actors import Actor, Person, Worker
 from issues.models import Company, Issue, Member, Role
 from issues.refusals import Forbidden, NeedsApproval, NotFound
 
@@ -31,6 +31,9 @@ class Right(enum.StrEnum):
     WRITE_FILE = "write-file"
     RECORD_FINDING = "record-finding"
     PASS = "pass"  # noqa: S105 - a verb, no password
+    INSTALL_SKILL = "install-skill"
+    INSTALL_AGENT = "install-agent"
+    INSTALL_ROUTINE = "install-routine"
     TERMINATE = "terminate"
     EDIT = "edit"
     PIN = "pin"
@@ -71,7 +74,7 @@ class PersonStanding:
 @dataclass(frozen=True, slots=True)
 class AgentStanding:
     """`begun_by` is the role of the person whose act began the chain, if a person did; `at_hand` is set where the
-    agent's run is on the issue itself."""
+    agent's run is on the issue itself or on its parent."""
 
     preset: str
     relation: Relation
@@ -107,6 +110,7 @@ _ADDS_TO_WORK = frozenset(
         Right.PASS,
     }
 )
+_BOARD_DECIDES = frozenset({Right.INSTALL_SKILL, Right.INSTALL_AGENT, Right.INSTALL_ROUTINE})
 _MANAGER_MAY = frozenset({Right.ASSIGN, Right.PRIORITY})
 _TRUSTED_MANAGER_MAY = frozenset({Right.CLOSE, Right.STATUS})
 _PROBATION_ASKS = frozenset({Right.CLOSE, Right.ASSIGN, Right.CREATE_ISSUE})
@@ -129,6 +133,8 @@ def authorise(right: Right, standing: Standing) -> Decision:
 def _authorise_agent(right: Right, standing: AgentStanding) -> Decision:
     if right is Right.TERMINATE:
         return _ALLOW
+    if right in _BOARD_DECIDES:
+        return Decision(Grant.APPROVAL, "Skills, agents and routines are installed by the board's yes.")
     if right not in _MOVES_WORK and right not in _ADDS_TO_WORK:
         return Decision(Grant.DENY, "Agents may not do this.")
     if standing.relation in (Relation.OWN, Relation.CHILD):
@@ -153,21 +159,25 @@ def require(actor: Actor, right: Right, target: Issue | Company) -> Member | Non
 
     NotFound for another company's things, Forbidden when denied, NeedsApproval when the board must be asked first.
     """
-    company = target.company if isinstance(target, Issue) else target
-    if isinstance(actor, System):
-        return None
+    member = require_belonging(actor, target.company if isinstance(target, Issue) else target)
+    if member is not None:
+        _obey(authorise(right, PersonStanding(Role(member.role))))
+    elif isinstance(actor, Worker):
+        decision = authorise(right, agent_standing(actor, target if isinstance(target, Issue) else None))
+        if decision.grant is not Grant.APPROVAL or not actor.approved:
+            _obey(decision)
+    return member
+
+
+def require_belonging(actor: Actor, company: Company) -> Member | None:
+    """Raise NotFound unless the actor belongs to the company; answer the acting member, if a person acts."""
     if isinstance(actor, Person):
         member = actor.member_in(company)
         if member is None:
             raise NotFound("There is no such company.")
-        _obey(authorise(right, PersonStanding(Role(member.role))))
         return member
-    if actor.agent.company_id != company.pk:
+    if isinstance(actor, Worker) and actor.agent.company_id != company.pk:
         raise NotFound("There is no such issue.")
-    decision = authorise(right, agent_standing(actor, target if isinstance(target, Issue) else None))
-    if decision.grant is Grant.APPROVAL and actor.approved:
-        return None
-    _obey(decision)
     return None
 
 
@@ -183,7 +193,7 @@ def agent_standing(actor: Worker, issue: Issue | None) -> AgentStanding:
     begun_by = None
     if actor.begun_by is not None:
         begun_by = Role.VIEWER if actor.begun_by.removed_at is not None else Role(actor.begun_by.role)
-    at_hand = issue is not None and actor.home is not None and actor.home.pk == issue.pk
+    at_hand = issue is not None and actor.home is not None and actor.home.pk in (issue.pk, issue.parent_id)
     return AgentStanding(
         preset=actor.agent.policy, relation=_relation(actor, issue), at_hand=at_hand, begun_by=begun_by
     )
@@ -192,21 +202,19 @@ def agent_standing(actor: Worker, issue: Issue | None) -> AgentStanding:
 def _relation(actor: Worker, issue: Issue | None) -> Relation:
     if issue is None:
         return Relation.OTHER
-    home = actor.home
-    if _is_own(actor, issue, at_hand=home is not None and home.pk == issue.pk):
+    if _is_own(actor, issue):
         return Relation.OWN
-    if home is not None and issue.parent_id == home.pk and _is_own(actor, home, at_hand=True):
-        return Relation.CHILD
-    if home is None and issue.parent is not None and issue.parent.assignee_agent_id == actor.agent.pk:
+    if issue.parent is not None and _is_own(actor, issue.parent):
         return Relation.CHILD
     if issue.assignee_agent is not None and issue.assignee_agent.manager_id == actor.agent.pk:
         return Relation.REPORT
-    if home is not None and home.pk == issue.pk:
+    if actor.home is not None and actor.home.pk == issue.pk:
         return Relation.AT_HAND
     return Relation.OTHER
 
 
-def _is_own(actor: Worker, issue: Issue, *, at_hand: bool) -> bool:
+def _is_own(actor: Worker, issue: Issue) -> bool:
     if issue.assignee_agent_id == actor.agent.pk:
         return True
-    return at_hand and issue.assignee_agent_id is None and issue.assignee_member_id is None
+    woken_there = actor.home is not None and actor.home.pk == issue.pk
+    return woken_there and issue.assignee_agent_id is None and issue.assignee_member_id is None

@@ -18,3 +18,7 @@ class WakeupSource(models.TextChoices):
     CREATED = "created", "Created"
     ROUTINE = "routine", "Routine"
     SCHEDULE = "schedule", "Schedule"
+
+
+SENT_BACK = "sent back"
+"""Subject of the `assigned` wakeup of one whose work a reviewer sent back: it is no visit that agents made up."""

@@ -7,11 +7,13 @@ from typing import Any
 
 from django.utils import timezone
 
+from agents.adapters.thinking import ThinkingLevel
 from agents.models import Adapter, Agent, AgentStatus, PolicyPreset, Tier, Wakeup, WakeupState
 from agents.models.run import Run
 from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import service
+from issues.fields import check_fields
 from issues.models import Company, InboxKind
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
@@ -22,8 +24,13 @@ from issues.texts import check_line, check_text
 
 _LINES = {"name": 120, "role": 60, "title": 120, "description": 300, "provider": 40, "model": 120}
 _TEXTS = {"instructions": 60_000, "knowledge": 15_000, "script": 60_000}
-_CHOICES = {"adapter": Adapter.values, "policy": PolicyPreset.values, "tier": ["", *Tier.values]}
-_PLAIN = ("thinking", "max_output_tokens", "max_concurrent_runs", "schedule_minutes")
+_CHOICES: dict[str, list[str]] = {
+    "adapter": Adapter.values,
+    "policy": PolicyPreset.values,
+    "tier": ["", *Tier.values],
+    "thinking": list(ThinkingLevel),
+}
+_PLAIN = ("max_output_tokens", "max_concurrent_runs", "schedule_minutes")
 
 
 @service
@@ -37,12 +44,12 @@ def hire_agent(
     **fields: Any,
 ) -> Agent:
     """A new agent, at work at once. Its handle is made from its name unless given."""
-    require(actor, Right.MANAGE_AGENTS, company)
+    require(actor, Right.INSTALL_AGENT, company)
     agent = Agent(company=company, manager=_check_manager(company, manager))
     _set_fields(agent, name=name, **fields)
     agent.handle = claim_handle(company, handle) if handle else free_handle(company, agent.name)
     agent.next_schedule_at = _next_schedule(agent)
-    agent.full_clean(exclude=["company", "manager"], validate_constraints=False)
+    check_fields(agent, fields)
     agent.save(force_insert=True)
     record(actor, "agent.hired", company, agent=agent.pk)
     return agent
@@ -54,13 +61,16 @@ def edit_agent(*, actor: Actor, agent: Agent, **fields: Any) -> Agent:
     thinking, policy, limits and schedule."""
     require(actor, Right.MANAGE_AGENTS, agent.company)
     agent = _lock(agent)
+    before = {field: getattr(agent, field, None) for field in fields}
     _set_fields(agent, **fields)
-    if "schedule_minutes" in fields:
+    check_fields(agent, fields)
+    changed = sorted(field for field in fields if getattr(agent, field) != before[field])
+    if not changed:
+        return agent
+    if "schedule_minutes" in changed:
         agent.next_schedule_at = _next_schedule(agent)
-        fields["next_schedule_at"] = agent.next_schedule_at
-    agent.full_clean(exclude=["company", "manager"], validate_constraints=False)
-    agent.save(update_fields=list(fields))
-    record(actor, "agent.edited", agent.company, agent=agent.pk, fields=sorted(fields))
+    agent.save(update_fields=[*changed, "next_schedule_at"])
+    record(actor, "agent.edited", agent.company, agent=agent.pk, fields=changed)
     return agent
 
 
@@ -71,11 +81,10 @@ def set_manager(*, actor: Actor, agent: Agent, manager: Agent | None) -> Agent:
     lock_company(agent.company)  # two moves at once could close a ring that neither sees
     agent = _lock(agent)
     _check_manager(agent.company, manager)
-    above = manager
-    while above is not None:
-        if above.pk == agent.pk:
-            raise Invalid(f"@{agent.handle} would report to itself.", field="manager")
-        above = above.manager
+    if agent.manager_id == (manager.pk if manager is not None else None):
+        return agent
+    if manager is not None and agent.pk in _line_above(manager):
+        raise Invalid(f"@{agent.handle} would report to itself.", field="manager")
     agent.manager = manager
     agent.save(update_fields=["manager"])
     record(actor, "agent.manager", agent.company, agent=agent.pk, to=manager.pk if manager else None)
@@ -115,6 +124,8 @@ def terminate_agent(*, actor: Actor, agent: Agent) -> Agent:
     require(actor, Right.TERMINATE, agent.company)
     if isinstance(actor, Worker) and actor.agent.pk == agent.pk:
         raise Forbidden("An agent cannot terminate itself.")
+    if not _lock(agent).is_present:
+        return agent
     agent = _change_status(
         actor,
         agent,
@@ -136,6 +147,17 @@ def worker_for(agent: Agent, run: Run | None = None, *, approved: bool = False) 
     if run is None:
         return Worker(agent, approved=approved)
     return Worker(agent, run=run, home=run.issue, begun_by=run.chain_member, approved=approved)
+
+
+def _line_above(agent: Agent) -> list[int]:
+    """The agent and whoever it reports to up to the top, as they stand now."""
+    reports_to = dict(Agent.objects.filter(company=agent.company_id).values_list("pk", "manager"))
+    line: list[int] = []
+    above: int | None = agent.pk
+    while above is not None:
+        line.append(above)
+        above = reports_to[above]
+    return line
 
 
 def _lock(agent: Agent) -> Agent:

@@ -11,14 +11,18 @@ from django.utils import timezone
 from agents.models import Agent, Routine, RoutineFire
 from issues.activity import record
 from issues.actors import SYSTEM, Actor
-from issues.effects import mark_entered, service
-from issues.models import Company, Issue, Member, Priority, Project
+from issues.effects import mark_entered, savepoint, service
+from issues.models import Company, InboxKind, Issue, Member, Priority, Project
 from issues.policies import Right, require
-from issues.refusals import Invalid
+from issues.refusals import Invalid, Refusal
 from issues.services.companies import check_time_zone
+from issues.services.inbox import tell_board
 from issues.services.issues import create_issue
 from issues.sources import WakeupSource
 from issues.texts import check_line, check_text
+
+CRON_FIELDS = 5
+"""Minute, hour, day of the month, month, day of the week."""
 
 OPEN_ISSUE_HOLDS = datetime.timedelta(days=7)
 """A routine waits for the issue of its last fire to close, but no longer than this."""
@@ -41,12 +45,15 @@ def create_routine(
     enabled: bool = True,
 ) -> Routine:
     """A routine that opens an issue for an agent at each time that `cron` (five fields) names in the time zone."""
-    member = require(actor, Right.MANAGE_WORK, company)
+    member = require(actor, Right.INSTALL_ROUTINE, company)
     responsible = responsible or member
     if responsible is None:
         raise Invalid("A routine needs a person who answers for its issues.", field="responsible")
-    if assignee.company_id != company.pk:
-        raise Invalid("An agent of another company cannot be named.", field="assignee")
+    for named, field in ((assignee, "assignee"), (responsible, "responsible"), (project, "project")):
+        if named is not None and named.company_id != company.pk:
+            raise Invalid(f"The {field} belongs to another company.", field=field)
+    if not assignee.is_present:
+        raise Invalid(f"@{assignee.handle} was terminated.", field="assignee")
     routine = Routine(
         company=company,
         name=check_line(name, "name", limit=120),
@@ -60,7 +67,8 @@ def create_routine(
         responsible=responsible,
         enabled=enabled,
     )
-    routine.next_fire_at = next_fire(routine, after=timezone.now()) if enabled else None
+    first = next_fire(routine, after=timezone.now())  # also of one that is off: it says whether the line is any good
+    routine.next_fire_at = first if enabled else None
     routine.save(force_insert=True)
     record(actor, "routine.created", company, routine=routine.pk)
     return routine
@@ -70,6 +78,9 @@ def create_routine(
 def switch_routine(*, actor: Actor, routine: Routine, enabled: bool) -> Routine:
     """Turn it on, from now, or off."""
     require(actor, Right.MANAGE_WORK, routine.company)
+    routine = _lock(routine)
+    if routine.enabled == enabled:
+        return routine
     routine.enabled = enabled
     routine.next_fire_at = next_fire(routine, after=timezone.now()) if enabled else None
     routine.save(update_fields=["enabled", "next_fire_at"])
@@ -81,13 +92,10 @@ def switch_routine(*, actor: Actor, routine: Routine, enabled: bool) -> Routine:
 def fire_routine(*, routine: Routine, now: datetime.datetime) -> RoutineFire | None:
     """Fire a due routine once, however many of its times were missed; None if it is not due any more.
 
-    The row is held, and (routine, time) is unique, so that of two that fire it one does.
+    The row is held, and (routine, time) is unique, so that of two that fire it one does. A fire that opens no issue
+    says why; when the issue could not be opened, the board is told.
     """
-    routine = (
-        Routine.objects.select_for_update(of=("self",))
-        .select_related("company", "assignee", "responsible", "project")
-        .get(pk=routine.pk)
-    )
+    routine = _lock(routine)
     due = routine.next_fire_at
     if not routine.enabled or due is None or due > now:
         return None
@@ -95,26 +103,53 @@ def fire_routine(*, routine: Routine, now: datetime.datetime) -> RoutineFire | N
     routine.save(update_fields=["next_fire_at"])
     fire = RoutineFire(routine=routine, due_at=due, skipped_because=_why_skipped(routine, now))
     if not fire.skipped_because:
-        fire.issue = _open_issue(routine)
+        _open_issue(routine, fire)
     fire.save(force_insert=True)
     record(SYSTEM, "routine.fired", routine.company, routine=routine.pk, skipped=bool(fire.skipped_because))
     return fire
 
 
 def next_fire(routine: Routine, *, after: datetime.datetime) -> datetime.datetime:
-    """The first due time after `after`, in UTC; around a change of the clock as cronsim counts. Invalid for a cron
-    line that never comes."""
+    """The first due time after `after`, in UTC. Invalid for a cron line that is wrong or never comes.
+
+    Where the clock goes forward, a time that does not exist comes at the end of the gap; where it goes back, a time
+    that exists twice comes once, the first time.
+    """
     local = after.astimezone(zoneinfo.ZoneInfo(routine.time_zone))
     try:
-        found: datetime.datetime = next(CronSim(routine.cron, local))
-    except (CronSimError, StopIteration):
-        raise Invalid(
-            f"“{routine.cron}” is no schedule.", "Use five fields, like `30 9 * * 1-5`.", field="cron"
-        ) from None
-    return found.astimezone(datetime.UTC)
+        if len(routine.cron.split()) != CRON_FIELDS:
+            raise CronSimError("wrong number of fields")
+        for found in CronSim(routine.cron, local):
+            due: datetime.datetime = found.astimezone(datetime.UTC)
+            if due > after:  # in the second of two equal hours cronsim begins with the first
+                return due
+    except CronSimError:
+        pass
+    raise Invalid(f"“{routine.cron}” is no schedule.", "Use five fields, like `30 9 * * 1-5`.", field="cron")
 
 
-def _open_issue(routine: Routine) -> Issue:
+def _lock(routine: Routine) -> Routine:
+    return (
+        Routine.objects.select_for_update(of=("self",))
+        .select_related("company", "assignee", "responsible__user", "project")
+        .get(pk=routine.pk)
+    )
+
+
+def _open_issue(routine: Routine, fire: RoutineFire) -> None:
+    try:
+        with savepoint():
+            fire.issue = _create_issue(routine)
+    except Refusal as refusal:  # its agent or responsible person has left, say
+        fire.skipped_because = str(refusal)[:200]
+        tell_board(
+            InboxKind.FAILURE,
+            f"The routine “{routine.name}” could not open its issue. {refusal}",
+            company=routine.company,
+        )
+
+
+def _create_issue(routine: Routine) -> Issue:
     issue = create_issue(
         actor=SYSTEM,
         company=routine.company,
@@ -125,13 +160,12 @@ def _open_issue(routine: Routine) -> Issue:
         assignee=routine.assignee,
         responsible=routine.responsible,
     )
-    if issue.is_workable:
-        mark_entered(
-            issue,
-            SYSTEM,
-            source=WakeupSource.ROUTINE,
-            reason=f"The routine “{routine.name}” opened the issue.",
-        )
+    mark_entered(
+        issue,
+        SYSTEM,
+        source=WakeupSource.ROUTINE,
+        reason=f"The routine “{routine.name}” opened the issue.",
+    )
     return issue
 
 

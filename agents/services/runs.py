@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 
 from django.db import IntegrityError
 from django.db.models import F
@@ -10,13 +11,14 @@ from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, RunState, Wakeup, WakeupState
 from agents.models.run import LIVE
+from agents.services.wakeups import leading_wakeup
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import savepoint, service
-from issues.models import Issue, Member
-from issues.policies import Right, require
-from issues.refusals import Conflict, Forbidden
-from issues.services.locks import lock_issue
+from issues.models import Company, CompanyStatus, Issue, Member
+from issues.policies import Right, require, require_belonging
+from issues.refusals import Conflict, Forbidden, NotFound
+from issues.services.locks import lock_company, lock_issue
 
 EXTERNAL_LEASE = datetime.timedelta(minutes=15)
 """How long an outside agent's checkout stands after its last call."""
@@ -40,45 +42,39 @@ def cancel_run(*, actor: Actor, run: Run) -> Run:
     if not ended:
         raise Conflict(f"The run has already {run.get_state_display().lower()}.")
     consume_wakeups(run)
-    if issue is not None:
-        record(actor, "run.ended", issue, run=run.pk, state=run.state)
+    record(actor, "run.ended", issue if issue is not None else run.company, run=run.pk, state=run.state)
     return run
 
 
 @service
 def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None) -> Run:
     """Claim the issue for an agent that works outside of Trimus: a run of adapter `external` that its key keeps alive.
+    It delivers the agent's pending wakeups there.
 
-    An agent claims for itself; a person may claim for an agent. Conflict names the holder and since when.
+    An agent claims for itself; a person may claim for an agent, and then begins a chain. Conflict names the holder and
+    since when, or says why the agent cannot start.
     """
     worker = _claimant(actor, issue, agent)
+    company = lock_company(issue.company)  # as every start does: no two count the same free place
     issue = lock_issue(issue)
-    if worker.company_id != issue.company_id:
-        raise Forbidden("That agent is of another company.")
-    if not worker.is_active:
-        raise Conflict(f"@{worker.handle} is {worker.get_status_display().lower()}.")
+    worker = Agent.objects.select_for_update(no_key=True).get(pk=worker.pk)
     held = issue.runs.live().select_related("agent").first()
     if held is not None:
         raise held_by(held)
-    now = timezone.now()
-    run = Run(
-        company=issue.company,
-        agent=worker,
-        issue=issue,
-        state=RunState.RUNNING,
-        adapter=Adapter.EXTERNAL,
-        started_at=now,
-        lease_seconds=int(EXTERNAL_LEASE.total_seconds()),
-        deadline_at=now + EXTERNAL_LEASE,
-        chain_member=actor.member_in(issue.company) if isinstance(actor, Person) else None,
+    reason = why_no_start(company, worker)
+    if reason is not None:
+        raise Conflict(reason)
+    wakeups = list(Wakeup.objects.select_for_update().filter(agent=worker, issue=issue, state=WakeupState.PENDING))
+    run = _external_run(
+        worker, issue, wakeups, begun_by=actor.member_in(company) if isinstance(actor, Person) else None
     )
     try:
         with savepoint():
             run.save(force_insert=True)
     except IntegrityError:
         raise held_by(issue.runs.live().select_related("agent").get()) from None
-    Wakeup.objects.filter(agent=worker, issue=issue, state=WakeupState.PENDING).update(
-        state=WakeupState.CLAIMED, claimed_at=now, run=run
+    Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in wakeups]).update(
+        state=WakeupState.CLAIMED, claimed_at=run.started_at, run=run
     )
     record(actor, "run.started", issue, run=run.pk, agent=worker.pk)
     return run
@@ -87,13 +83,14 @@ def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None) -> Run:
 @service
 def release(*, actor: Actor, issue: Issue) -> Run:
     """Give an outside agent's checkout back. A person's release of a worker's run is a cancel."""
+    require_belonging(actor, issue.company)
     run = issue.runs.live().select_related("agent", "company", "issue__company").first()
     if run is None:
         raise Conflict("Nobody holds this issue.")
-    if isinstance(actor, Worker) and actor.agent.pk != run.agent_id:
-        raise held_by(run)
     if not isinstance(actor, Worker):
         return cancel_run(actor=actor, run=run)
+    if actor.agent.pk != run.agent_id:
+        raise held_by(run)
     if run.adapter != Adapter.EXTERNAL:
         raise Conflict("The run is a worker's own and ends by itself.")
     now = timezone.now()
@@ -103,6 +100,19 @@ def release(*, actor: Actor, issue: Issue) -> Run:
     consume_wakeups(run)
     record(actor, "run.ended", issue, run=run.pk, state=run.state)
     return run
+
+
+def why_no_start(company: Company, agent: Agent) -> str | None:
+    """Why the agent cannot begin another run now, whatever it works with; asked under the locks of both rows."""
+    if company.status != CompanyStatus.ACTIVE:
+        return "The company is paused."
+    if not agent.is_active:
+        return f"@{agent.handle} is {agent.get_status_display().lower()}."
+    if agent.runs.live().count() >= agent.max_concurrent_runs:
+        return f"@{agent.handle} is at work on {_count_runs(agent.max_concurrent_runs)} already."
+    if company.runs.live().count() >= company.max_concurrent_runs:
+        return f"The company has {_count_runs(company.max_concurrent_runs)} under way, its limit."
+    return None
 
 
 def touch_external(run: Run) -> None:
@@ -142,10 +152,36 @@ class CheckedOut(Conflict):
 
 def _claimant(actor: Actor, issue: Issue, agent: Agent | None) -> Agent:
     if isinstance(actor, Worker):
+        require_belonging(actor, issue.company)
         if agent is not None and agent.pk != actor.agent.pk:
             raise Forbidden("An agent claims for itself only.")
         return actor.agent
-    member: Member | None = require(actor, Right.RUN, issue)
-    if member is None or agent is None:
+    require(actor, Right.RUN, issue)
+    if agent is None:
         raise Forbidden("Only an agent holds an issue.", "Name the agent to claim it for.")
+    if agent.company_id != issue.company_id:
+        raise NotFound("There is no such agent.")
     return agent
+
+
+def _external_run(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], begun_by: Member | None) -> Run:
+    """A run with its place in the chain: a person who claims begins one, else the leading wakeup's is continued."""
+    now = timezone.now()
+    leading = leading_wakeup(wakeups) if wakeups and begun_by is None else None
+    return Run(
+        company=issue.company,
+        agent=agent,
+        issue=issue,
+        state=RunState.RUNNING,
+        adapter=Adapter.EXTERNAL,
+        depth=leading.depth if leading is not None else 0,
+        chain=leading.chain if leading is not None else None,
+        chain_member=leading.chain_member if leading is not None else begun_by,
+        started_at=now,
+        lease_seconds=int(EXTERNAL_LEASE.total_seconds()),
+        deadline_at=now + EXTERNAL_LEASE,
+    )
+
+
+def _count_runs(number: int) -> str:
+    return "one run" if number == 1 else f"{number} runs"

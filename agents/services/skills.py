@@ -29,7 +29,7 @@ def create_skill(
     agents: Sequence[Agent] = (),
 ) -> Skill:
     """A skill for the agents named, or for all."""
-    require(actor, Right.MANAGE_WORK, company)
+    require(actor, Right.INSTALL_SKILL, company)
     if any(agent.company_id != company.pk for agent in agents):
         raise Invalid("An agent of another company cannot be named.", field="agents")
     skill = Skill(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
@@ -15,17 +16,22 @@ from issues.actors import SYSTEM, Actor, Person, Worker
 from issues.effects import Wake, savepoint, service
 from issues.models import InboxKind, Issue, Member, Status
 from issues.policies import Right, require
-from issues.refusals import Conflict
+from issues.refusals import Conflict, NotFound
 from issues.services.inbox import tell_board
+from issues.sources import SENT_BACK
 from issues.texts import check_text
 
 VISITS_IN_CHAIN = 2
-"""How often one agent may be sent to one issue by other agents within a chain; the next is refused."""
+"""How many runs of one agent on one issue other agents may cause within a chain by mentioning it or handing it the
+issue; the next is refused. Work that a reviewer sends back does not count."""
 
 RUNS_IN_CHAIN = 200
 """How many runs one chain may have."""
 
-_KEEPS_DEPTH = (WakeupSource.BLOCKER_RESOLVED, WakeupSource.CHILD_CLOSED)
+JOIN_TRIES = 3
+"""How often a wakeup is tried to be written beside equal ones that others write and claim at the same moment."""
+
+_KEEPS_DEPTH = (WakeupSource.BLOCKER_RESOLVED, WakeupSource.CHILD_CLOSED, WakeupSource.CONTINUE)
 _SENT_BY_AGENTS = (WakeupSource.MENTION, WakeupSource.ASSIGNED)
 _OPEN = [status for status in Status if not status.is_closed]
 _PERSON_MAY_ON_CLOSED = (WakeupSource.MENTION, WakeupSource.MANUAL)
@@ -55,15 +61,7 @@ def wake_agent(cause: Wake) -> Wakeup:
     if refused is not None:
         return _write_refused(agent, cause, chain, refused)
     key = f"{agent.pk}:{cause.issue.pk}:{cause.source}:{cause.subject}"
-    wakeup = _join(key, cause, chain)
-    if wakeup is None:
-        try:
-            with savepoint():
-                wakeup = _write(agent, cause, chain, key=key, state=WakeupState.PENDING)
-        except IntegrityError:  # an equal one was committed in between
-            wakeup = _join(key, cause, chain)
-            if wakeup is None:  # ... and claimed at once
-                wakeup = _write(agent, cause, chain, key=key, state=WakeupState.PENDING)
+    wakeup = _join_or_write(agent, cause, chain, key)
     ring_after_commit()
     return wakeup
 
@@ -73,10 +71,21 @@ def on_wake(cause: Wake) -> None:
     wake_agent(cause)
 
 
-@service
 def run_heartbeat(*, actor: Actor, agent: Agent, issue: Issue, note: str = "") -> Wakeup:
-    """Let the agent look at the issue because a person says so, also on a closed one. Conflict if it cannot run."""
+    """Let the agent look at the issue because a person says so, also on a closed one. Conflict, with the reason, if it
+    cannot run; that it was asked stays written down."""
+    wakeup = ask_for_heartbeat(actor=actor, agent=agent, issue=issue, note=note)
+    if wakeup.state == WakeupState.REFUSED:
+        raise Conflict(wakeup.ended_because)
+    return wakeup
+
+
+@service
+def ask_for_heartbeat(*, actor: Actor, agent: Agent, issue: Issue, note: str = "") -> Wakeup:
+    """The wakeup of a person who presses Run heartbeat, pending or refused."""
     require(actor, Right.RUN, issue)
+    if agent.company_id != issue.company_id:
+        raise NotFound("There is no such agent.")
     wakeup = wake_agent(
         Wake(
             agent_id=agent.pk,
@@ -87,12 +96,11 @@ def run_heartbeat(*, actor: Actor, agent: Agent, issue: Issue, note: str = "") -
             reason=f"{actor} pressed Run heartbeat.",
         )
     )
-    if wakeup.state == WakeupState.REFUSED:
-        raise Conflict(wakeup.ended_because)
+    if wakeup.state != WakeupState.REFUSED:
+        record(actor, "wakeup.asked", issue, wakeup=wakeup.pk, agent=agent.pk)
     return wakeup
 
 
-@service
 def run_agent(*, actor: Actor, agent: Agent, note: str = "") -> Wakeup:
     """Let the agent look at the issue it would take by itself. Conflict, with the reason, if there is none."""
     require(actor, Right.MANAGE_AGENTS, agent.company)
@@ -134,6 +142,12 @@ def next_work(agent: Agent) -> Issue | None:
     )
 
 
+def leading_wakeup(wakeups: Sequence[Wakeup]) -> Wakeup:
+    """Of the wakeups that a run delivers, the one whose depth and chain it continues: a person's if there is one, else
+    the deepest, of equals the oldest."""
+    return min(wakeups, key=lambda wakeup: (not wakeup.is_from_person, -wakeup.depth, wakeup.pk))
+
+
 def ring_after_commit() -> None:
     """Tell the engine, once this transaction is safe, that there is something to look at."""
     for ring in listeners.doorbells:
@@ -167,18 +181,35 @@ def _why_runaway(agent: Agent, cause: Wake, chain: _Chain) -> _Guard | None:
         return None
     if Run.objects.filter(chain=chain.number).count() >= RUNS_IN_CHAIN:
         return _Guard(f"This chain has had {RUNS_IN_CHAIN} runs.")
-    if cause.source in _SENT_BY_AGENTS:
-        visits = Wakeup.objects.filter(
-            chain=chain.number,
-            agent=agent,
-            issue=cause.issue,
-            source__in=_SENT_BY_AGENTS,
-            by_agent__isnull=False,
-            state__in=(WakeupState.PENDING, WakeupState.CLAIMED, WakeupState.CONSUMED),
-        ).count()
+    if cause.source in _SENT_BY_AGENTS and cause.subject != SENT_BACK:
+        visits = _visits(agent, cause.issue, chain.number)
         if visits >= VISITS_IN_CHAIN:
             return _Guard(f"Agents have sent @{agent.handle} to this issue {visits} times in one chain.")
     return None
+
+
+def _visits(agent: Agent, issue: Issue, chain: int) -> int:
+    """How many runs of the agent on the issue other agents have caused in the chain. What is still pending is part of
+    the next one."""
+    sent = Wakeup.objects.filter(
+        chain=chain, agent=agent, issue=issue, source__in=_SENT_BY_AGENTS, by_agent__isnull=False
+    )
+    delivered = sent.filter(state__in=(WakeupState.CLAIMED, WakeupState.CONSUMED))
+    return delivered.exclude(key__endswith=f":{SENT_BACK}").values("run").distinct().count()
+
+
+def _join_or_write(agent: Agent, cause: Wake, chain: _Chain, key: str) -> Wakeup:
+    for attempt in range(1, JOIN_TRIES + 1):
+        joined = _join(key, cause, chain)
+        if joined is not None:
+            return joined
+        try:
+            with savepoint():
+                return _write(agent, cause, chain, key=key, state=WakeupState.PENDING)
+        except IntegrityError:  # an equal one was committed in between: join it, unless it was claimed at once
+            if attempt == JOIN_TRIES:
+                raise
+    raise AssertionError("unreachable")
 
 
 def _join(key: str, cause: Wake, chain: _Chain) -> Wakeup | None:

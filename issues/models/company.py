@@ -109,6 +109,11 @@ class Member(models.Model):
     def name(self) -> str:
         return str(self.user)
 
+    @property
+    def is_present(self) -> bool:
+        """Whether they have not been removed."""
+        return self.removed_at is None
+
 
 class Handle(models.Model):
     """A handle taken in a company. Rows are never deleted while the company lives: a handle is never reused."""

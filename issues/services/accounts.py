@@ -29,6 +29,17 @@ def create_user(*, username: str, name: str = "", email: str = "", password: str
 
 
 @service
+def installation_founder() -> User:
+    """Whom the one-command start logs in: the first administrator, made when there is none."""
+    founder = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if founder is None:
+        founder = create_user(username="founder", name="Founder")
+        founder.is_staff = founder.is_superuser = True
+        founder.save(update_fields=["is_staff", "is_superuser"])
+    return founder
+
+
+@service
 def issue_login_link(user: User) -> str:
     """A fresh one-time token for the user (256 random bits), good for 12 hours. Only its hash is kept."""
     token = secrets.token_urlsafe(32)

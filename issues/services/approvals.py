@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.utils import timezone
@@ -14,9 +15,10 @@ from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import Wake, savepoint, service, wake
 from issues.models import Approval, ApprovalKind, ApprovalStatus, Comment, InboxKind, Issue, Member
-from issues.policies import Right, require
+from issues.policies import Right, require, require_belonging
 from issues.refusals import Conflict, Forbidden, Invalid, Refusal
-from issues.services.inbox import settle, tell, tell_board
+from issues.services.inbox import settle, tell_board, tell_responsible
+from issues.services.locks import lock_issue
 from issues.sources import WakeupSource
 from issues.texts import check_line, check_text
 
@@ -26,6 +28,10 @@ DECISIONS: Mapping[ApprovalKind, frozenset[ApprovalStatus]] = {
     ApprovalKind.QUESTION: frozenset({ApprovalStatus.ANSWERED}),
 }
 """How an approval of each kind can end, but for being cancelled."""
+
+
+NOTE_BYTES = 10_000
+"""A decision's note or an answer, in UTF-8."""
 
 
 @service
@@ -39,7 +45,8 @@ def request_approval(*, actor: Actor, issue: Issue, title: str, explanation: str
 def propose_action(
     *, actor: Worker, issue: Issue, title: str, payload: Mapping[str, Any], explanation: str
 ) -> Approval:
-    """Ask the board for a yes to one exact action, which is carried out by that yes."""
+    """Ask the board for a yes to one exact action, which is carried out by that yes. Any agent may propose."""
+    require_belonging(actor, issue.company)
     return _ask_board(actor, None, issue, ApprovalKind.ACTION, title, explanation=explanation, payload=payload)
 
 
@@ -60,17 +67,19 @@ def decide_approval(
     `shown_hash` is the payload's hash as the person saw it; another one is refused. An approved action is carried out
     here, in the same transaction; when that is refused, the approval keeps the reason. The requester is woken.
     """
+    issue = lock_issue(approval.issue)  # first, as everywhere: the action would take it anyway
     approval = (
         Approval.objects.select_for_update(of=("self",))
-        .select_related("company", "issue__company", "requested_by_agent", "decided_by__user")
+        .select_related("company", "requested_by_agent", "decided_by__user")
         .get(pk=approval.pk)
     )
+    approval.issue = issue
     member = require(actor, Right.DECIDE, approval.issue)
     if member is None:
         raise Forbidden("Only a person decides.")
     _check_decision(approval, status, member, shown_hash)
     approval.status = status
-    approval.note = check_text(note, "note", limit=10_000, required=status is ApprovalStatus.ANSWERED)
+    approval.note = check_text(note, "note", limit=NOTE_BYTES, required=status is ApprovalStatus.ANSWERED)
     approval.decided_by = member
     approval.decided_at = timezone.now()
     approval.save(update_fields=["status", "note", "decided_by", "decided_at"])
@@ -83,9 +92,12 @@ def decide_approval(
 
 
 def answer_open_questions(actor: Person, issue: Issue, comment: Comment) -> None:
-    """Let a person's comment answer what agents asked on the issue."""
-    for question in issue.approvals.filter(status=ApprovalStatus.PENDING, kind=ApprovalKind.QUESTION):
-        decide_approval(actor=actor, approval=question, status=ApprovalStatus.ANSWERED, note=comment.body[:10_000])
+    """Let a person's comment answer what others asked on the issue."""
+    asked = issue.approvals.filter(status=ApprovalStatus.PENDING, kind=ApprovalKind.QUESTION)
+    answer = comment.body.encode()[:NOTE_BYTES].decode(errors="ignore")
+    for question in asked.exclude(requested_by_member=comment.author_member).order_by("pk"):
+        with suppress(Conflict), savepoint():  # somebody else's answer was first
+            decide_approval(actor=actor, approval=question, status=ApprovalStatus.ANSWERED, note=answer)
 
 
 def hash_payload(payload: Mapping[str, Any]) -> str:
@@ -104,6 +116,7 @@ def _ask_board(
     choices: Sequence[str] = (),
     payload: Mapping[str, Any] | None = None,
 ) -> Approval:
+    issue = lock_issue(issue)  # else a person's closing at the same time would not cancel it
     if issue.is_closed:
         raise Conflict("The issue is closed.")
     approval = Approval.objects.create(
@@ -122,14 +135,7 @@ def _ask_board(
     record(actor, "approval.requested", issue, approval=approval.pk, about=kind)
     text = f"{issue.identifier}: {approval.title}"
     if kind is ApprovalKind.QUESTION:
-        tell(
-            [issue.responsible],
-            InboxKind.APPROVAL,
-            text,
-            company=issue.company,
-            issue=issue,
-            approval=approval,
-        )
+        tell_responsible(InboxKind.APPROVAL, text, issue=issue, approval=approval)
     else:
         tell_board(InboxKind.APPROVAL, text, company=issue.company, issue=issue, approval=approval)
     return approval

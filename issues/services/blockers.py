@@ -10,7 +10,7 @@ from issues.effects import service
 from issues.models import Blocker, Issue, Status
 from issues.policies import Right, require
 from issues.refusals import Invalid
-from issues.services.locks import lock_company, lock_issue
+from issues.services.locks import lock_company, lock_issue, lock_issues
 from issues.services.transitions import enter_status, release_waiting
 
 _BLOCKABLE = (Status.TODO, Status.IN_PROGRESS, Status.IN_REVIEW)
@@ -19,9 +19,10 @@ _BLOCKABLE = (Status.TODO, Status.IN_PROGRESS, Status.IN_REVIEW)
 @service
 def add_blockers(*, actor: Actor, issue: Issue, blockers: Sequence[Issue]) -> Issue:
     """Let the issue wait for others. An open one moves it to `blocked`; a ring is refused."""
-    require(actor, Right.BLOCKED_BY, issue)
-    lock_company(issue.company)
+    lock_company(issue.company)  # two links at once could close a ring that neither sees
+    lock_issues([issue.pk, *(blocker.pk for blocker in blockers)])
     issue = lock_issue(issue)
+    require(actor, Right.BLOCKED_BY, issue)
     link_blockers(issue, blockers, actor)
     return issue
 
@@ -29,23 +30,26 @@ def add_blockers(*, actor: Actor, issue: Issue, blockers: Sequence[Issue]) -> Is
 @service
 def remove_blockers(*, actor: Actor, issue: Issue, blockers: Sequence[Issue]) -> Issue:
     """Let the issue wait for them no longer. When none is left open, it moves to `todo`."""
-    require(actor, Right.UNBLOCK, issue)
     issue = lock_issue(issue)
+    require(actor, Right.UNBLOCK, issue)
     ids = {blocker.pk for blocker in blockers}
     present = list(issue.blocker_links.filter(blocker__in=ids).select_related("blocker__company"))
     if not present:
         return issue
-    had_open = any(not link.blocker.is_closed for link in present)
+    still_open = [link.blocker for link in present if not link.blocker.is_closed]
     issue.blocker_links.filter(pk__in=[link.pk for link in present]).delete()
     record(actor, "issue.blockers", issue, added=[], removed=[link.blocker_id for link in present])
-    if had_open:
-        release_waiting(present[-1].blocker, actor, [issue.pk])
+    if still_open:
+        release_waiting(still_open[-1], actor, [issue.pk])
         issue.refresh_from_db()
     return issue
 
 
 def link_blockers(issue: Issue, blockers: Sequence[Issue], actor: Actor) -> None:
-    """Link a locked issue to its blockers and block it if one is open. Invalid for a ring or another company."""
+    """Link a locked issue to its blockers and block it if one is open. Invalid for a ring or another company.
+
+    The blockers are held, too: one that closes meanwhile would not know that it has to release the issue.
+    """
     new = _new_blockers(issue, blockers)
     if not new:
         return
@@ -68,8 +72,10 @@ def check_parent(issue: Issue, parent: Issue) -> None:
 
 
 def _new_blockers(issue: Issue, blockers: Sequence[Issue]) -> list[Issue]:
-    present = set(issue.blocker_links.values_list("blocker_id", flat=True)) if blockers else set()
-    return [blocker for blocker in dict.fromkeys(blockers) if blocker.pk not in present]
+    if not blockers:
+        return []
+    present = set(issue.blocker_links.values_list("blocker_id", flat=True))
+    return lock_issues({blocker.pk for blocker in blockers} - present)
 
 
 def _check_no_ring(issue: Issue, blocker: Issue) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import zoneinfo
 from typing import Any
@@ -11,7 +12,9 @@ from django.utils import timezone
 
 from issues.activity import record
 from issues.actors import Actor, Person
+from issues.audit import maintenance
 from issues.effects import savepoint, service
+from issues.fields import check_fields
 from issues.models import Company, CompanyStatus, Member, Role, User
 from issues.models.company import KEY_PATTERN
 from issues.policies import Right, require
@@ -19,6 +22,8 @@ from issues.refusals import Conflict, Invalid
 from issues.services.handles import claim_handle, free_handle
 from issues.services.locks import lock_company
 from issues.texts import check_line, check_text
+
+log = logging.getLogger(__name__)
 
 SETTINGS = (
     "hop_limit",
@@ -67,11 +72,14 @@ def change_company(*, actor: Actor, company: Company, **changes: Any) -> Company
     """Change name, mission, norms, time zone or one of `SETTINGS`."""
     require(actor, Right.MANAGE_COMPANY, company)
     company = lock_company(company)
+    before = {field: getattr(company, field, None) for field in changes}
     for field, value in changes.items():
         setattr(company, field, _check_setting(field, value))
-    company.full_clean(exclude=["key"])
-    company.save(update_fields=list(changes))
-    record(actor, "company.changed", company, fields=sorted(changes))
+    check_fields(company, changes)
+    changed = sorted(field for field in changes if getattr(company, field) != before[field])
+    if changed:
+        company.save(update_fields=changed)
+        record(actor, "company.changed", company, fields=changed)
     return company
 
 
@@ -87,9 +95,31 @@ def resume_company(*, actor: Actor, company: Company) -> Company:
 
 
 @service
+def delete_company(*, actor: Actor, company: Company) -> None:
+    """Delete the company and everything it owns, its audit too, for good. The accounts of its people stay.
+
+    Refused while its agents are at work. An owner's act.
+    """
+    require(actor, Right.MANAGE_COMPANY, company)
+    company = lock_company(company)
+    if company.runs.filter(ended_at=None).exists():
+        raise Conflict("Agents of this company are at work.", "Pause it and cancel their runs first.")
+    key, number = company.key, company.pk
+    with maintenance():
+        # What points to agents and members protects them, so it goes before them.
+        company.issues.all().delete()
+        company.routines.all().delete()
+        company.runs.all().delete()
+        company.agents.all().delete()
+        company.delete()
+    log.warning("company %s (%d) was deleted by %s", key, number, actor)
+
+
+@service
 def add_member(*, actor: Actor, company: Company, user: User, role: Role, handle: str = "") -> Member:
     """Make the user a member, or a removed one a member again under the old handle."""
     require(actor, Right.MANAGE_COMPANY, company)
+    company = lock_company(company)
     old = Member.objects.filter(company=company, user=user).first()
     if old is not None:
         if old.removed_at is None:
@@ -108,7 +138,10 @@ def add_member(*, actor: Actor, company: Company, user: User, role: Role, handle
 @service
 def change_role(*, actor: Actor, member: Member, role: Role) -> Member:
     require(actor, Right.MANAGE_COMPANY, member.company)
-    _keep_an_owner(member, role)
+    member = _lock_member(member)
+    if member.role == role:
+        return member
+    _keep_an_owner(member)
     before, member.role = member.role, role
     member.save(update_fields=["role"])
     record(actor, "member.role", member.company, member=member.pk, **{"from": before, "to": role})
@@ -119,7 +152,8 @@ def change_role(*, actor: Actor, member: Member, role: Role) -> Member:
 def remove_member(*, actor: Actor, member: Member) -> Member:
     """Take the membership away at once: each request, key and stream looks it up anew."""
     require(actor, Right.MANAGE_COMPANY, member.company)
-    _keep_an_owner(member, None)
+    member = _lock_member(member)
+    _keep_an_owner(member)
     member.removed_at = timezone.now()
     member.save(update_fields=["removed_at"])
     record(actor, "member.removed", member.company, member=member.pk)
@@ -156,9 +190,17 @@ def _set_company_status(actor: Actor, company: Company, status: CompanyStatus) -
     return company
 
 
-def _keep_an_owner(member: Member, role: Role | None) -> None:
-    """Refuse to take the last owner's role. The company row is held, so that two owners cannot both leave."""
+def _lock_member(member: Member) -> Member:
+    """The membership as it stands now, if it does. The company is held, so that two owners cannot both leave."""
     lock_company(member.company)
+    member = Member.objects.select_related("company", "user").get(pk=member.pk)
+    if not member.is_present:
+        raise Conflict(f"@{member.handle} is no longer a member.")
+    return member
+
+
+def _keep_an_owner(member: Member) -> None:
+    """Refuse to take the role of the last owner."""
     others = Member.objects.present().filter(company=member.company, role=Role.OWNER).exclude(pk=member.pk)
-    if member.role == Role.OWNER and role != Role.OWNER and not others.exists():
+    if member.role == Role.OWNER and not others.exists():
         raise Conflict("A company keeps at least one owner.")

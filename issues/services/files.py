@@ -12,7 +12,6 @@ from issues.paths import check_path, path_key
 from issues.policies import Right, require
 from issues.refusals import Conflict, Invalid, TooLarge
 from issues.services.locks import lock_issue
-from issues.texts import check_line
 
 WRITE_BYTES = 4 * 1024 * 1024
 """A file written by an agent, at most."""
@@ -25,7 +24,7 @@ ATTACHMENT_BYTES = 25 * 1024 * 1024
 def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Attachment:
     """Attach a file. Its type is told from its content; agents are shown the text that can be read from it."""
     member = require(actor, Right.EDIT, issue)
-    name = check_line(name.replace("\\", "/").rsplit("/", 1)[-1], "file name", limit=255)
+    name = check_path(name.replace("\\", "/").rsplit("/", 1)[-1])
     if not content:
         raise Invalid(f"“{name}” is empty.", field="file")
     if len(content) > ATTACHMENT_BYTES:
@@ -47,12 +46,12 @@ def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Att
 @service
 def write_file(*, actor: Worker, issue: Issue, path: str, text: str) -> FileVersion:
     """Write a file of the issue's workspace as its next version; the same content again makes none."""
+    issue = lock_issue(issue)
     require(actor, Right.WRITE_FILE, issue)
     path = check_path(path)
-    content = text.encode()
+    content = _encode(path, text)
     if len(content) > WRITE_BYTES:
         raise TooLarge(f"“{path}” would have {len(content):,} bytes; at most {WRITE_BYTES:,} fit.", field="path")
-    issue = lock_issue(issue)
     blob = blobs.store(content)
     file, _ = WorkspaceFile.objects.get_or_create(issue=issue, key=path_key(path), defaults={"path": path})
     if file.path != path:
@@ -67,6 +66,13 @@ def write_file(*, actor: Worker, issue: Issue, path: str, text: str) -> FileVers
     file.save(update_fields=["updated_at"])
     record(actor, "file.written", issue, file=file.pk, version=version.number)
     return version
+
+
+def _encode(path: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Invalid(f"The text for “{path}” holds half of a surrogate pair.", field="body") from None
 
 
 def _check_tree(issue: Issue, file: WorkspaceFile) -> None:

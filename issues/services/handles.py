@@ -7,6 +7,7 @@ import unicodedata
 
 from issues.models import Company, Handle
 from issues.refusals import Conflict, Invalid
+from issues.services.locks import lock_company
 from issues.texts import fold
 
 HANDLE = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
@@ -33,6 +34,7 @@ def claim_handle(company: Company, wanted: str) -> str:
 
 def free_handle(company: Company, name: str) -> str:
     """Take the first free handle made from a name: `ada`, `ada-2`, ..."""
+    lock_company(company)  # two of one name at once take one after the other
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:34].strip("-") or "member"
     taken = set(Handle.objects.filter(company=company, key__startswith=base).values_list("key", flat=True))

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from issues.actors import Actor, Person
 from issues.effects import service
-from issues.models import Approval, Comment, Company, InboxItem, InboxKind, Issue, Member
+from issues.models import Approval, Comment, Company, InboxItem, InboxKind, Issue, Member, Role
 from issues.refusals import NotFound
 
 
@@ -61,6 +61,21 @@ def tell_board(
 ) -> None:
     """The same for every owner and board member."""
     tell(company.members.deciding(), kind, text, company=company, issue=issue, approval=approval)
+
+
+def tell_responsible(kind: InboxKind, text: str, *, issue: Issue, approval: Approval | None = None) -> None:
+    """The same for whoever answers for the issue now."""
+    tell([answering_for(issue)], kind, text, company=issue.company, issue=issue, approval=approval)
+
+
+def answering_for(issue: Issue) -> Member:
+    """The issue's responsible person, or an owner when they have left the company."""
+    return issue.responsible if issue.responsible.is_present else first_owner(issue.company)
+
+
+def first_owner(company: Company) -> Member:
+    """The owner of longest standing; a company always has one."""
+    return company.members.present().filter(role=Role.OWNER).earliest("pk")
 
 
 def settle(*, approval: Approval) -> None:

@@ -12,15 +12,20 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import mark_entered, service
-from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Role, Status
+from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Status
 from issues.policies import Right, require
-from issues.refusals import Conflict, Invalid
-from issues.services.approvals_pending import bars_closing
+from issues.refusals import Conflict, Invalid, Stale
 from issues.services.blockers import check_parent, link_blockers
-from issues.services.inbox import tell
-from issues.services.locks import lock_issue, next_issue_number, save_issue
+from issues.services.inbox import answering_for, first_owner, tell_responsible
+from issues.services.locks import lock_company, lock_issue, next_issue_number, save_issue
 from issues.services.mentions import wake_mentioned
-from issues.services.transitions import enter_status, is_assignee, release_waiting
+from issues.services.transitions import (
+    ask_reviewers,
+    check_nothing_waits,
+    enter_status,
+    release_waiting,
+    standing_reviewers,
+)
 from issues.texts import check_line, check_text
 
 if TYPE_CHECKING:
@@ -63,7 +68,7 @@ def create_issue(
     """
     home = actor.home if isinstance(actor, Worker) else None
     member = require(actor, Right.CREATE_ISSUE, parent or home or company)
-    _check_company(company, project, assignee, responsible, parent, *labels)
+    _check_company(company, home, project, assignee, responsible, parent, *labels)
     issue = Issue(
         company=company,
         title=check_line(title, "title", limit=TITLE_CHARACTERS),
@@ -91,6 +96,8 @@ def create_issue(
     if issue.is_workable:
         mark_entered(issue, actor, reason="The issue was opened and assigned to you.")
     link_blockers(issue, list(blockers), actor)
+    if issue.status == Status.IN_REVIEW:
+        ask_reviewers(issue, actor)
     if issue.description:
         wake_mentioned(actor, issue, issue.description)
     return issue
@@ -108,11 +115,11 @@ def edit_issue(
     responsible: Member = UNCHANGED,
     if_version: int | None = None,
 ) -> Issue:
-    """Change what the issue says. Conflict when it is no longer at `if_version`."""
+    """Change what the issue says. Stale when it is no longer at `if_version`."""
     require(actor, Right.EDIT, issue)
     issue = lock_issue(issue)
     if if_version is not None and issue.version != if_version:
-        raise Conflict("Somebody changed the issue meanwhile.", "Look at it again, then decide.")
+        raise Stale("Somebody changed the issue meanwhile.", "Look at it again, then decide.")
     wanted: dict[str, Any] = {}
     if title is not UNCHANGED:
         wanted["title"] = check_line(title, "title", limit=TITLE_CHARACTERS)
@@ -146,16 +153,12 @@ def set_status(*, actor: Actor, issue: Issue, status: Status) -> Issue:
     require(actor, Right.CLOSE if closing else Right.STATUS, issue)
     if isinstance(actor, Worker) and closing:
         _check_agent_may_close(actor, issue, status)
-        if status is Status.DONE and _has_reviewers(issue):
+        if status is Status.DONE and standing_reviewers(issue):
             status = Status.IN_REVIEW
     enter_status(issue, status, actor)
     if status is Status.BLOCKED and isinstance(actor, Worker) and not issue.blocker_links.open().exists():
-        tell(
-            [issue.responsible],
-            InboxKind.BLOCKED,
-            f"{issue.identifier} is blocked, and no issue is named as its blocker.",
-            company=issue.company,
-            issue=issue,
+        tell_responsible(
+            InboxKind.BLOCKED, f"{issue.identifier} is blocked, and no issue is named as its blocker.", issue=issue
         )
     return issue
 
@@ -199,6 +202,7 @@ def set_priority(*, actor: Actor, issue: Issue, priority: Priority) -> Issue:
 def set_parent(*, actor: Actor, issue: Issue, parent: Issue | None) -> Issue:
     """Hang the issue under another, or at the top. A cycle is refused."""
     require(actor, Right.EDIT, issue)
+    lock_company(issue.company)  # two moves at once could close a ring that neither sees
     issue = lock_issue(issue)
     if issue.parent_id == (parent.pk if parent else None):
         return issue
@@ -215,12 +219,13 @@ def set_parent(*, actor: Actor, issue: Issue, parent: Issue | None) -> Issue:
 @service
 def delete_issue(*, actor: Actor, issue: Issue) -> None:
     """Delete the issue with what stands on it. Its activity and the figures of its runs stay; what waited for it
-    waits no longer. Refused while a run is at work on it."""
-    require(actor, Right.MANAGE_WORK, issue)
+    waits no longer. Refused while a run is at work on it. Owners only."""
+    require(actor, Right.MANAGE_COMPANY, issue)
     issue = lock_issue(issue)
     if issue.runs.live().exists():
         raise Conflict("An agent is at work on this issue.", "Cancel its run first.")
-    waiting = list(issue.blocking_links.values_list("issue_id", flat=True))
+    # A closed issue blocks nothing: what is blocked beside it is so for another reason.
+    waiting = [] if issue.is_closed else list(issue.blocking_links.values_list("issue_id", flat=True))
     record(actor, "issue.deleted", issue, number=issue.number)
     issue.blocking_links.all().delete()
     release_waiting(issue, actor, waiting)
@@ -228,10 +233,7 @@ def delete_issue(*, actor: Actor, issue: Issue) -> None:
 
 
 def _check_agent_may_close(actor: Worker, issue: Issue, status: Status) -> None:
-    if issue.children.open().exists():
-        raise Conflict("It still has open child issues.", "You are woken when the last of them closes.")
-    if bars_closing(issue):
-        raise Conflict("A request or question of an agent still waits here for an answer.")
+    check_nothing_waits(issue)
     if status is Status.DONE and not _left_evidence(actor.agent, issue):
         raise Conflict("Nothing here says what was done.", "Write what you did, then set it done.")
 
@@ -244,14 +246,8 @@ def _left_evidence(agent: Agent, issue: Issue) -> bool:
     )
 
 
-def _has_reviewers(issue: Issue) -> bool:
-    return any(not is_assignee(issue, reviewer) for reviewer in issue.reviewers.all())
-
-
 def _responsible_for(company: Company, inherited: Issue | None) -> Member:
-    if inherited is not None:
-        return inherited.responsible
-    return company.members.present().filter(role=Role.OWNER).earliest("pk")
+    return answering_for(inherited) if inherited is not None else first_owner(company)
 
 
 def _set_assignee(issue: Issue, assignee: Assignee) -> None:
@@ -266,10 +262,8 @@ def _check_company(company: Company, *things: Any) -> None:
             continue
         if thing.company_id != company.pk:
             raise Invalid("That belongs to another company.")
-        if isinstance(thing, Member) and thing.removed_at is not None:
-            raise Invalid(f"@{thing.handle} is no longer a member.", field="assignee")
-        if getattr(thing, "status", "") == "terminated":
-            raise Invalid(f"@{thing.handle} was terminated.", field="assignee")
+        if not getattr(thing, "is_present", True):
+            raise Invalid(f"@{thing.handle} is no longer here.", field="assignee")
 
 
 def _last_rank(company: Company, status: Status) -> int:
@@ -282,4 +276,3 @@ def _refer(agent: Agent | None, member: Member | None) -> dict[str, int] | None:
     if agent is not None:
         return {"agent": agent.pk}
     return {"member": member.pk} if member is not None else None
-

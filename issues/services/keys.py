@@ -76,7 +76,7 @@ def revoke_key(*, actor: Actor, key: ApiKey) -> ApiKey:
 
 
 def find_key(text: str) -> ApiKey | None:
-    """The living key of this text, or None: unknown, revoked, expired, or its run has ended."""
+    """The living key of this text, or None: unknown, revoked, expired, or whoever it acts for is gone."""
     if not text.startswith(SCHEME):
         return None
     prefix = text.removeprefix(SCHEME)[:_PREFIX_LENGTH]
@@ -88,13 +88,20 @@ def find_key(text: str) -> ApiKey | None:
     if key is None or not hmac.compare_digest(key.key_hash, _hash(text)):
         return None
     now = timezone.now()
-    if key.expires_at is not None and key.expires_at <= now:
-        return None
-    if key.run is not None and not key.run.is_live:
+    if (key.expires_at is not None and key.expires_at <= now) or not _acts_for_somebody(key):
         return None
     if key.last_used_at is None or now - key.last_used_at > _LAST_USE_EVERY:
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
     return key
+
+
+def _acts_for_somebody(key: ApiKey) -> bool:
+    """Whether the user may log in, the agent was not terminated, and the run goes on."""
+    if key.user is not None:
+        return key.user.is_active
+    if key.run is not None and not key.run.is_live:
+        return False
+    return key.agent is not None and key.agent.is_present
 
 
 def _make(key: ApiKey) -> tuple[ApiKey, str]:

@@ -1,6 +1,11 @@
 """Taking rows for writing. On PostgreSQL these are row locks; on SQLite the immediate transaction is the lock.
 
-Order, so that no two transactions wait for each other: company, then issues by ascending id, then all else.
+Order, so that no two transactions wait for each other: company, then issues by ascending id, then all else. A service
+that meets its next issue only on the way (a blocker's waiting ones, a child's parent) may break that order; when two
+then wait for each other, PostgreSQL ends one, and its unit begins anew.
+
+The locks are of the kind that leaves keys alone (`no_key`): every row that refers to an issue or a company, each line
+of activity among them, takes a share of that row's key, and must not wait for whoever changes its other columns.
 """
 
 from __future__ import annotations
@@ -15,21 +20,16 @@ from issues.refusals import NotFound
 
 def lock_issue(issue: Issue) -> Issue:
     """The issue as it stands now, held until the transaction ends. NotFound if it was deleted meanwhile."""
-    locked = (
-        Issue.objects.select_for_update(of=("self",))
-        .select_related("company", "assignee_agent", "assignee_member", "parent")
-        .filter(pk=issue.pk)
-        .first()
-    )
-    if locked is None:
+    locked = lock_issues([issue.pk])
+    if not locked:
         raise NotFound("The issue no longer exists.")
-    return locked
+    return locked[0]
 
 
 def lock_issues(ids: Iterable[int]) -> list[Issue]:
     """Those of the issues that exist, held, by ascending id."""
     return list(
-        Issue.objects.select_for_update(of=("self",))
+        Issue.objects.select_for_update(of=("self",), no_key=True)
         .select_related("company", "assignee_agent", "assignee_member", "parent")
         .filter(pk__in=set(ids))
         .order_by("pk")
@@ -38,7 +38,7 @@ def lock_issues(ids: Iterable[int]) -> list[Issue]:
 
 def lock_company(company: Company) -> Company:
     """The company as it stands now, held until the transaction ends."""
-    return Company.objects.select_for_update().get(pk=company.pk)
+    return Company.objects.select_for_update(no_key=True).get(pk=company.pk)
 
 
 def next_issue_number(company: Company) -> int:

@@ -12,7 +12,7 @@ from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import savepoint, service
 from issues.models import Company, Issue, Label, Project
-from issues.policies import Right, require
+from issues.policies import Right, require, require_belonging
 from issues.refusals import Conflict, Forbidden, Invalid
 from issues.services.locks import lock_issue, save_issue
 from issues.texts import check_line, check_text
@@ -64,6 +64,7 @@ def archive_project(*, actor: Actor, project: Project) -> Project:
 def create_label(*, actor: Actor, company: Company, name: str, colour: str = "#7a7f87") -> Label:
     """A label. Agents make one only where the company allows it."""
     if isinstance(actor, Worker):
+        require_belonging(actor, company)
         if not company.agents_may_create_labels:
             raise Forbidden(f"There is no label “{name}”, and agents may not make labels here.")
     else:
@@ -87,20 +88,19 @@ def delete_label(*, actor: Actor, label: Label) -> None:
 
 @service
 def add_labels(*, actor: Actor, issue: Issue, labels: Sequence[Label]) -> Issue:
-    require(actor, Right.LABEL, issue)
-    return _change_labels(actor, issue, add=labels, remove=())
+    return _change_labels(actor, Right.LABEL, issue, add=labels, remove=())
 
 
 @service
 def remove_labels(*, actor: Actor, issue: Issue, labels: Sequence[Label]) -> Issue:
-    require(actor, Right.UNLABEL, issue)
-    return _change_labels(actor, issue, add=(), remove=labels)
+    return _change_labels(actor, Right.UNLABEL, issue, add=(), remove=labels)
 
 
-def _change_labels(actor: Actor, issue: Issue, *, add: Sequence[Label], remove: Sequence[Label]) -> Issue:
+def _change_labels(actor: Actor, right: Right, issue: Issue, *, add: Sequence[Label], remove: Sequence[Label]) -> Issue:
+    issue = lock_issue(issue)
+    require(actor, right, issue)
     if any(label.company_id != issue.company_id for label in (*add, *remove)):
         raise Invalid("A label of another company cannot be used.", field="labels")
-    issue = lock_issue(issue)
     present = set(issue.labels.values_list("pk", flat=True))
     added = [label for label in dict.fromkeys(add) if label.pk not in present]
     removed = [label for label in dict.fromkeys(remove) if label.pk in present]

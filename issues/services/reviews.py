@@ -9,13 +9,19 @@ from django.utils import timezone
 
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
-from issues.effects import service
+from issues.effects import mark_entered, service
 from issues.models import Activity, InboxKind, Issue, Member, Reviewer, Status, Verdict
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
-from issues.services.inbox import tell
+from issues.services.inbox import tell_responsible
 from issues.services.locks import lock_issue, save_issue
-from issues.services.transitions import enter_status, is_assignee, outstanding_reviewers
+from issues.services.transitions import (
+    check_nothing_waits,
+    enter_status,
+    outstanding_reviewers,
+    standing_reviewers,
+)
+from issues.sources import SENT_BACK
 from issues.texts import check_text
 
 if TYPE_CHECKING:
@@ -30,8 +36,11 @@ def set_reviewers(*, actor: Actor, issue: Issue, reviewers: Sequence[Agent | Mem
     """Name exactly these as reviewers. Verdicts already given by those who stay are kept."""
     require(actor, Right.EDIT, issue)
     issue = lock_issue(issue)
-    if any(one.company_id != issue.company_id for one in reviewers):
-        raise Invalid("A reviewer of another company cannot be named.", field="reviewers")
+    for one in reviewers:
+        if one.company_id != issue.company_id:
+            raise Invalid("A reviewer of another company cannot be named.", field="reviewers")
+        if not one.is_present:
+            raise Invalid(f"@{one.handle} is no longer here.", field="reviewers")
     members = {one.pk for one in reviewers if isinstance(one, Member)}
     agents = {one.pk for one in reviewers if not isinstance(one, Member)}
     present = list(issue.reviewers.all())
@@ -54,7 +63,8 @@ def give_verdict(*, actor: Actor, issue: Issue, verdict: Verdict, note: str = ""
     """Accept the work in review, or send it back.
 
     The last outstanding accept sets the issue `done`; a send-back sets it `in_progress`, the third one `blocked`,
-    and then the responsible person is asked. Nobody judges their own work.
+    and then the responsible person is asked. Nobody judges their own work; no agent's accept closes over open child
+    issues or a waiting request or question.
     """
     issue = lock_issue(issue)
     require(actor, Right.REVIEW, issue)
@@ -69,13 +79,15 @@ def give_verdict(*, actor: Actor, issue: Issue, verdict: Verdict, note: str = ""
     if verdict == Verdict.SEND_BACK:
         _send_back(issue, actor)
     elif not outstanding_reviewers(issue):
+        if isinstance(actor, Worker):
+            check_nothing_waits(issue)
         enter_status(issue, Status.DONE, actor)
     return issue
 
 
 def _reviewer_of(actor: Actor, issue: Issue) -> Reviewer | None:
     """The actor's row. A person without one may judge as the responsible person when no reviewer is named."""
-    rows = [row for row in issue.reviewers.all() if not is_assignee(issue, row)]
+    rows = standing_reviewers(issue)
     if isinstance(actor, Worker):
         if issue.assignee_agent_id == actor.agent.pk:
             raise Forbidden("Nobody reviews their own work.")
@@ -94,12 +106,9 @@ def _send_back(issue: Issue, actor: Actor) -> None:
     rounds = Activity.objects.filter(issue=issue, kind="issue.reviewed", data__verdict=Verdict.SEND_BACK).count()
     if rounds % SEND_BACKS_BEFORE_STOP:
         enter_status(issue, Status.IN_PROGRESS, actor)
+        mark_entered(issue, actor, reason=f"{actor} sent your work back.", subject=SENT_BACK)
         return
     enter_status(issue, Status.BLOCKED, actor, sent_back=rounds)
-    tell(
-        [issue.responsible],
-        InboxKind.STOPPED,
-        f"{issue.identifier} was sent back {rounds} times: say how it goes on.",
-        company=issue.company,
-        issue=issue,
+    tell_responsible(
+        InboxKind.STOPPED, f"{issue.identifier} was sent back {rounds} times: say how it goes on.", issue=issue
     )

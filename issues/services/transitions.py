@@ -8,8 +8,9 @@ from issues.activity import record
 from issues.actors import SYSTEM, Actor, Person
 from issues.effects import Wake, mark_entered, wake
 from issues.models import Blocker, InboxKind, Issue, Member, Reviewer, Status, Verdict
-from issues.services.approvals_pending import cancel_pending
-from issues.services.inbox import tell
+from issues.refusals import Conflict
+from issues.services.approvals_pending import bars_closing, cancel_pending
+from issues.services.inbox import answering_for, tell
 from issues.services.locks import lock_issues, save_issue
 from issues.sources import WakeupSource
 
@@ -41,7 +42,7 @@ def enter_status(
     if status.is_workable:
         mark_entered(issue, cause, source=source, reason=_why_entered(issue, subject), subject_issue=subject)
     elif status is Status.IN_REVIEW:
-        _ask_reviewers(issue, cause)
+        ask_reviewers(issue, cause)
     elif status.is_closed and not before.is_closed:
         _after_closing(issue, cause)
 
@@ -63,19 +64,61 @@ def release_waiting(blocker: Issue, cause: Actor, waiting_ids: list[int]) -> Non
         )
 
 
-def outstanding_reviewers(issue: Issue) -> list[Reviewer]:
-    """Reviewers without a verdict in this round. The assignee does not count as one."""
+def check_nothing_waits(issue: Issue) -> None:
+    """Conflict where an agent may not close an issue yet. People close as they like."""
+    if issue.children.open().exists():
+        raise Conflict("It still has open child issues.", "You are woken when the last of them closes.")
+    if bars_closing(issue):
+        raise Conflict("A request or question of an agent still waits here for an answer.")
+
+
+def standing_reviewers(issue: Issue) -> list[Reviewer]:
+    """The named reviewers who can judge: not the assignee, and nobody who has left."""
     return [
         reviewer
-        for reviewer in issue.reviewers.select_related("member__user", "agent")
-        if reviewer.verdict == Verdict.OUTSTANDING and not is_assignee(issue, reviewer)
+        for reviewer in issue.reviewers.select_related("member__user", "agent").order_by("pk")
+        if _can_judge(reviewer, issue)
     ]
 
 
-def is_assignee(issue: Issue, reviewer: Reviewer) -> bool:
-    if reviewer.agent_id is not None:
-        return reviewer.agent_id == issue.assignee_agent_id
-    return reviewer.member_id == issue.assignee_member_id
+def outstanding_reviewers(issue: Issue) -> list[Reviewer]:
+    """The standing reviewers without a verdict in this round."""
+    return [reviewer for reviewer in standing_reviewers(issue) if reviewer.verdict == Verdict.OUTSTANDING]
+
+
+def ask_reviewers(issue: Issue, cause: Actor) -> None:
+    """Call whoever has to judge an issue in review: its reviewers, or without any the responsible person."""
+    people: list[Member] = []
+    outstanding = outstanding_reviewers(issue)
+    for reviewer in outstanding:
+        if reviewer.agent_id is not None:
+            wake(
+                Wake(
+                    agent_id=reviewer.agent_id,
+                    issue=issue,
+                    source=WakeupSource.REVIEW_REQUESTED,
+                    actor=cause,
+                    reason="The issue waits for your review.",
+                )
+            )
+        elif reviewer.member is not None:
+            people.append(reviewer.member)
+    if not outstanding:
+        people = [answering_for(issue)]
+    acting = cause.member_in(issue.company) if isinstance(cause, Person) else None
+    tell(
+        [member for member in people if member != acting],
+        InboxKind.REVIEW,
+        f"{issue.identifier} waits for your review: accept it or send it back.",
+        company=issue.company,
+        issue=issue,
+    )
+
+
+def _can_judge(reviewer: Reviewer, issue: Issue) -> bool:
+    if reviewer.agent is not None:
+        return reviewer.agent.is_present and reviewer.agent_id != issue.assignee_agent_id
+    return reviewer.member is not None and reviewer.member.is_present and reviewer.member_id != issue.assignee_member_id
 
 
 def _stamp(issue: Issue, status: Status) -> None:
@@ -94,34 +137,6 @@ def _why_entered(issue: Issue, subject: Issue | None) -> str:
     if not subject.is_closed:
         ended = "no longer blocks it"
     return f"{subject.identifier} {ended}; nothing else blocks this issue."
-
-
-def _ask_reviewers(issue: Issue, cause: Actor) -> None:
-    people: list[Member] = []
-    outstanding = outstanding_reviewers(issue)
-    for reviewer in outstanding:
-        if reviewer.agent_id is not None:
-            wake(
-                Wake(
-                    agent_id=reviewer.agent_id,
-                    issue=issue,
-                    source=WakeupSource.REVIEW_REQUESTED,
-                    actor=cause,
-                    reason="The issue waits for your review.",
-                )
-            )
-        elif reviewer.member is not None:
-            people.append(reviewer.member)
-    if not outstanding:
-        people = [issue.responsible]
-    acting = cause.member_in(issue.company) if isinstance(cause, Person) else None
-    tell(
-        [member for member in people if member != acting],
-        InboxKind.REVIEW,
-        f"{issue.identifier} waits for your review: accept it or send it back.",
-        company=issue.company,
-        issue=issue,
-    )
 
 
 def _after_closing(issue: Issue, cause: Actor) -> None:

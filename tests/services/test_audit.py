@@ -93,9 +93,13 @@ def test_maintenance_lets_lines_go_and_shuts_behind_itself(lines: list[tuple[int
 
 
 def test_maintenance_that_fails_takes_everything_back_and_shuts(lines: list[tuple[int, str]]) -> None:
-    with pytest.raises(RuntimeError), maintenance():
-        Activity.objects.all().delete()
-        raise RuntimeError
+    def fail_half_way() -> None:
+        with maintenance():
+            Activity.objects.all().delete()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
     assert said() == lines
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         Activity.objects.all().delete()

@@ -1,0 +1,21 @@
+"""Checking the values of a row against what its model says of them, as a refusal instead of a form's error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+
+from issues.refusals import Invalid
+
+
+def check_fields(row: Model, names: Iterable[str]) -> None:
+    """Invalid, naming the first field that cannot hold its value. Values come out in the field's own type."""
+    wanted = set(names)
+    others = [field.name for field in row._meta.concrete_fields if field.name not in wanted]
+    try:
+        row.clean_fields(exclude=others)
+    except ValidationError as error:
+        name, reasons = next(iter(error.message_dict.items()))
+        raise Invalid(f"The {name.replace('_', ' ')} cannot be used: {reasons[0]}", field=name) from None
