@@ -173,8 +173,7 @@ _KEY_SHAPES = re.compile(r"(?i:bearer)\s+[^\s'\"]+|\b(?:sk|pk|key|gsk|xai)-[\w*.
 
 
 def redact(text: str, endpoint: Endpoint) -> str:
-    """A server's words on one line, cut to a readable length, with everything that is or looks like a key
-    taken out.
+    """A server's words on one line, cut to a readable length, without what is or looks like a key.
 
     Servers echo keys, whole or with stars in the middle.
     """

@@ -101,6 +101,7 @@ class OpenAIProvider:
 
     async def _open(self, request: ModelRequest) -> openai.AsyncStream[ChatCompletionChunk]:
         """Begin an answer; leave out, once and for all, what the server says it does not take."""
+        tried: set[str] = set()  # by this call: another one may have learnt the same meanwhile
         while True:
             parameters = self._parameters(request)
             try:
@@ -109,8 +110,9 @@ class OpenAIProvider:
                 return stream
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 declined = declined_field(error, parameters)
-                if declined is None or (request.model, declined) in self._declined:
+                if declined is None or declined in tried:
                     raise
+                tried.add(declined)
                 self._declined.add((request.model, declined))
 
     def _parameters(self, request: ModelRequest) -> dict[str, Any]:

@@ -138,6 +138,26 @@ def test_a_field_that_a_server_declines_is_left_out_from_then_on() -> None:
     assert bodies[-1].keys() == {"model", "messages", "max_completion_tokens", "stream_options", "stream"}
 
 
+def test_calls_that_meet_the_same_refusal_at_once_all_get_their_answer() -> None:
+    both_asked = asyncio.Event()
+    waiting: list[httpx2.Request] = []
+
+    async def handler(request: httpx2.Request) -> httpx2.Response:
+        if "max_tokens" not in json.loads(request.content):
+            return answer("openai")
+        waiting.append(request)
+        if len(waiting) == 2:
+            both_asked.set()
+        await both_asked.wait()
+        return httpx2.Response(400, json={"error": {"message": "Unknown field", "param": "max_tokens"}})
+
+    async def together() -> list[Completion]:
+        server = provider("openai", handler)
+        return await asyncio.gather(server.complete(ask()), server.complete(ask()))
+
+    assert [completion.text for completion in asyncio.run(together())] == ["Hello.", "Hello."]
+
+
 def test_a_server_that_declines_the_limit_under_both_names_is_a_bad_request() -> None:
     error = {"message": "max_tokens and max_completion_tokens are too large", "type": "invalid_request_error"}
     with pytest.raises(AdapterError) as raised:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import httpx2
@@ -15,7 +15,7 @@ from agents.adapters.openai import OpenAIProvider
 KEY = "sk-test-0123456789abcdef"
 SDKS = ("openai", "anthropic")
 
-Handler = Callable[[httpx2.Request], httpx2.Response]
+Handler = Callable[[httpx2.Request], httpx2.Response | Awaitable[httpx2.Response]]
 
 
 def ask(text: str = "What next?", **changes: Any) -> ModelRequest:
