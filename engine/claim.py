@@ -73,7 +73,7 @@ def claim(agent_id: int, issue_id: int) -> Run | None:
         if wait is not None:
             _hold_back(wakeups, wait)
             return None
-        return _start(company, agent, issue, wakeups, now)
+        return start(company, agent, issue, wakeups, now)
 
 
 def take_in_late(run: Run) -> list[Wakeup]:
@@ -100,8 +100,8 @@ def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue] | None:
     agent = Agent.objects.filter(pk=agent_id).first()
     if agent is None:
         return None
-    company = Company.objects.select_for_update().get(pk=agent.company_id)
-    held = Agent.objects.select_for_update(skip_locked=True).filter(pk=agent_id).first()
+    company = Company.objects.select_for_update(no_key=True).get(pk=agent.company_id)
+    held = Agent.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=agent_id).first()
     issue = Issue.objects.select_related("company", "assignee_agent").filter(pk=issue_id).first()
     if held is None or issue is None:
         return None
@@ -134,7 +134,9 @@ def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
             wakeup.save(update_fields=["waiting_because", "due_at"])
 
 
-def _start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], now: datetime.datetime) -> Run | None:
+def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], now: datetime.datetime) -> Run | None:
+    """Make the run of these pending wakeups, which is the issue's checkout; None if the issue has one. The gate is the
+    caller's business."""
     leading = min(wakeups, key=lambda wakeup: (not wakeup.is_from_person, -wakeup.depth, wakeup.pk))
     run = Run(
         company=company,

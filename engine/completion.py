@@ -67,7 +67,7 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
             whole = complete_whole(ask, _once_more(request))
     except AdapterError as error:
         raise Unanswered(error, tuple(calls), route, entry) from error
-    return Answer(_storable(whole.text), tuple(calls), route, entry, whole.stop_reason.value)
+    return Answer(storable(whole.text), tuple(calls), route, entry, whole.stop_reason.value)
 
 
 def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry) -> ModelRequest:
@@ -95,6 +95,6 @@ def _is_silent(text: str) -> bool:
     return not reply.prose.strip() and not reply.actions
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """The text as any database can hold it: NUL and halves of surrogate pairs become U+FFFD."""
     return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

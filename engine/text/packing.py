@@ -1,7 +1,8 @@
 """Sharing a prompt's room among its parts.
 
 What must be there is there first. The others each get their share in the order of priority, so that nobody is
-crowded out by a long neighbour; what they leave unused is then given away in the same order.
+crowded out by a long neighbour. What they leave unused goes to those that were cut, first by their shares, and
+what even these cannot use by priority.
 """
 
 from __future__ import annotations
@@ -52,22 +53,17 @@ def user_room(limits: Limits, system_tokens: int) -> int:
 
 
 def pack(parts: Sequence[Part], room: int) -> dict[str, Fitting]:
-    """Each part as far as it fits into `room` tokens together with the others; a part that is missing is
-    deferred.
-    """
+    """Each part as far as it fits into `room` tokens together with the others; a part that is missing is deferred."""
     by_priority = sorted(parts, key=lambda part: -part.priority)
-    left = room - SEAM * len(parts)
+    total = room - SEAM * len(parts)
+    left = total
     packed: dict[str, Fitting] = {}
-    total = left
     for part in by_priority:
         if fitting := _fit_share(part, int(part.share * total), left):
             packed[part.name] = fitting
             left -= fitting.size
-    for part in by_priority:
-        present = packed.get(part.name)
-        if present and not present.is_whole and (wider := part.fit(present.size + left)):
-            packed[part.name] = wider
-            left -= wider.size - present.size
+    left = _widen(by_priority, packed, left, in_proportion=True)
+    _widen(by_priority, packed, left, in_proportion=False)
     return packed
 
 
@@ -79,3 +75,17 @@ def _fit_share(part: Part, share: int, left: int) -> Fitting | None:
             return fitting
         allowance *= 2
     return part.fit(left) if left > 0 else None
+
+
+def _widen(by_priority: Sequence[Part], packed: dict[str, Fitting], left: int, *, in_proportion: bool) -> int:
+    """Give what is left to parts that were cut, by their shares or to the first that can use it; what remains."""
+    cut = [part for part in by_priority if part.name in packed and not packed[part.name].is_whole]
+    shares = sum(part.share for part in cut)
+    spare = left
+    for part in cut:
+        present = packed[part.name]
+        extra = int(spare * part.share / shares) if in_proportion else left
+        if wider := part.fit(present.size + extra):
+            packed[part.name] = wider
+            left -= wider.size - present.size
+    return left

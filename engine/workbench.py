@@ -1,0 +1,114 @@
+"""The skill writer's workbench: a stored reply through the whole line, and a prompt without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.models import Agent, Run, Wakeup, WakeupState
+from agents.services.wakeups import wake_agent
+from engine import fence
+from engine.apply import Outcome, apply_reply
+from engine.claim import start
+from engine.completion import storable
+from engine.context import build_context, gather
+from engine.meters import meter_for
+from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
+from engine.record import keep_prompt
+from engine.routing import NoProvider, choose_endpoint
+from issues.actors import SYSTEM
+from issues.effects import Wake, unit
+from issues.models import Company, Issue
+from issues.refusals import Conflict, Invalid
+from issues.sources import WakeupSource
+from issues.texts import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a reply did, or with `is_dry` would do."""
+
+    run: Run
+    outcomes: Sequence[Outcome]
+    is_dry: bool
+
+
+class _TakeBack(Exception):
+    """Ends a dry run's transaction."""
+
+
+def find_pair(identifier: str, handle: str) -> tuple[Agent, Issue]:
+    """The issue of that identifier and the agent of its company with that handle. Invalid if there is none."""
+    key, _, number = identifier.strip().upper().rpartition("-")
+    company = Company.objects.filter(key=key).first()
+    issue = None
+    if company is not None and number.isdigit():
+        issue = company.issues.select_related("company").filter(number=int(number)).first()
+    if company is None or issue is None:
+        raise Invalid(f"There is no issue {identifier}.")
+    wanted = fold(handle.strip().removeprefix("@"))
+    agents = company.agents.present().select_related("company", "manager").order_by("handle")
+    for agent in agents:
+        if fold(agent.handle) == wanted:
+            return agent, issue
+    names = ", ".join(f"@{agent.handle}" for agent in agents)
+    raise Invalid(f"There is no agent @{wanted} in {company}.", f"There are: {names or 'none'}.")
+
+
+def try_reply(agent: Agent, issue: Issue, reply: str, *, is_dry: bool) -> Trial:
+    """Apply a reply as if the agent had just given it on the issue. A dry one is taken back, whole, at the end.
+
+    Conflict if somebody holds the issue.
+    """
+    trial: Trial | None = None
+    try:
+        with transaction.atomic():
+            trial = _try(agent, issue, reply, is_dry)
+            if is_dry:
+                raise _TakeBack
+    except _TakeBack:
+        pass
+    assert trial is not None  # noqa: S101 - anything else was raised
+    return trial
+
+
+def draft_prompt(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup] | None = None) -> HeartbeatPrompt:
+    """The prompt that a run would send now, for these wakeups, by default those that are pending."""
+    if wakeups is None:
+        wakeups = list(Wakeup.objects.filter(agent=agent, issue=issue, state=WakeupState.PENDING).order_by("pk"))
+    return build_heartbeat_prompt(build_context(agent, issue, wakeups), meter_for(_model(agent)))
+
+
+def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
+    with unit():
+        wakeup = wake_agent(
+            Wake(
+                agent_id=agent.pk,
+                issue=issue,
+                source=WakeupSource.MANUAL,
+                actor=SYSTEM,
+                subject="workbench",
+                reason="A stored reply is tried.",
+            )
+        )
+        if wakeup.state == WakeupState.REFUSED:
+            raise Conflict(wakeup.ended_because)
+        run = start(agent.company, agent, issue, [wakeup], timezone.now())
+        if run is None:
+            raise Conflict(f"Somebody is at work on {issue.identifier}.")
+        context = gather(run)
+        keep_prompt(run, build_heartbeat_prompt(context, meter_for(_model(agent))), context)
+        fence.write(run, reply=storable(reply), replied_at=timezone.now(), provider="file", stop_reason="end")
+        outcomes = apply_reply(run)
+        run.refresh_from_db()
+        return Trial(run, outcomes, is_dry)
+
+
+def _model(agent: Agent) -> str:
+    try:
+        return choose_endpoint(agent).model
+    except NoProvider:
+        return ""
