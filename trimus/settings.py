@@ -242,3 +242,40 @@ LOGGING_CONFIG = "trimus.logs.configure"
 LOGGING = {"json": env.bool("TRIMUS_LOG_JSON", default=False), "debug_topics": sorted(DEBUG_TOPICS)}
 
 # --- REST API (rest_framework, drf_spectacular)
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "agents.api.authentication.KeyAuthentication",
+        "agents.api.authentication.BrowserAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["issues.rest.permissions.HasActor"],
+    "DEFAULT_PARSER_CLASSES": ["issues.rest.bodies.JsonBody"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "issues.rest.problems.answer_problem",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "TEST_REQUEST_RENDERER_CLASSES": [
+        "rest_framework.renderers.JSONRenderer",
+        "rest_framework.renderers.MultiPartRenderer",
+    ],
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Trimus",
+    "DESCRIPTION": "People and agents act here as on the board: the same rules, the same activity.",
+    "VERSION": "1",
+    "COMPONENT_SPLIT_REQUEST": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # Two fields with the same choices are one type, by the name given here.
+    "ENUM_NAME_OVERRIDES": {
+        "IssueStatus": "issues.models.Status",
+        "AgentStatus": "agents.models.AgentStatus",
+        "ApprovalStatus": "issues.models.ApprovalStatus",
+        "CompanyStatus": "issues.models.CompanyStatus",
+        "RunState": "agents.models.RunState",
+        "WakeupState": "agents.models.WakeupState",
+        "ApprovalKind": "issues.models.ApprovalKind",
+        "SomebodyKind": ["member", "agent"],
+        "CallerKind": ["person", "agent"],
+    },
+}

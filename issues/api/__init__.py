@@ -1,0 +1,1 @@
+"""The tracker's resources of the REST API."""

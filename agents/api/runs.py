@@ -1,0 +1,180 @@
+"""Runs: what an agent saw, said, changed and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+
+from agents.api.wakeups import WakeupShape
+from agents.models import ActionOutcome, Run, RunState
+from agents.services.runs import cancel_run
+from issues.actors import Actor, Worker
+from issues.rest.paging import NEWEST_FIRST, Page
+from issues.rest.references import agent_named, issue_named
+from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
+from issues.rest.shapes import CommaField, Shape, StampField, texts_of
+from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
+
+TAG = "Runs"
+
+
+class RunRowShape(Shape):
+    """A run, as lists have it."""
+
+    id = serializers.IntegerField()
+    agent = serializers.CharField(source="agent.handle")
+    issue = serializers.CharField(source="issue.identifier", allow_null=True, help_text="Null once it was deleted.")
+    state = serializers.ChoiceField(choices=RunState.choices)
+    adapter = serializers.CharField()
+    provider = serializers.CharField()
+    model = serializers.CharField(help_text="Asked for.")
+    answered_model = serializers.CharField()
+    scenario = serializers.CharField()
+    depth = serializers.IntegerField()
+    input_tokens = serializers.IntegerField(help_text="All input, cached included.")
+    cached_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
+    reasoning_tokens = serializers.IntegerField()
+    cost_microdollars = serializers.IntegerField(allow_null=True, help_text="Null: no known price.")
+    error_kind = serializers.CharField()
+    created_at = StampField()
+    started_at = StampField(allow_null=True)
+    ended_at = StampField(allow_null=True)
+
+
+class ActionShape(Shape):
+    """A verb of the reply, with what became of it."""
+
+    ordinal = serializers.IntegerField(help_text="Place in the reply, from 0.")
+    line = serializers.IntegerField()
+    verb = serializers.CharField()
+    args = serializers.CharField()
+    body = serializers.CharField(allow_null=True)
+    outcome = serializers.ChoiceField(choices=ActionOutcome.choices)
+    reason = serializers.CharField()
+    before = serializers.JSONField()
+    after = serializers.JSONField()
+    issue = serializers.CharField(source="issue.identifier", allow_null=True)
+    approval = serializers.IntegerField(source="approval_id", allow_null=True)
+
+
+class CallShape(Shape):
+    """One call of a model."""
+
+    provider = serializers.CharField()
+    model = serializers.CharField()
+    answered_model = serializers.CharField()
+    request_id = serializers.CharField(help_text="The provider's.")
+    stop_reason = serializers.CharField()
+    input_tokens = serializers.IntegerField()
+    cached_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
+    reasoning_tokens = serializers.IntegerField()
+    cost_microdollars = serializers.IntegerField(allow_null=True)
+    error_kind = serializers.CharField()
+    error = serializers.CharField()
+    started_at = StampField()
+    seconds = serializers.FloatField()
+
+
+class RunShape(RunRowShape):
+    """A run, whole but for its prompt."""
+
+    reply = serializers.CharField(allow_null=True, help_text="Exactly as received; null before.")
+    stop_reason = serializers.CharField()
+    dropped = serializers.JSONField(help_text="Lines of the reply that did not act, and why.")
+    hint = serializers.CharField()
+    error = serializers.CharField()
+    attempt = serializers.IntegerField()
+    prompt_built_at = StampField(allow_null=True)
+    replied_at = StampField(allow_null=True)
+    applied_at = StampField(allow_null=True)
+    wakeups = WakeupShape(many=True)
+    actions = ActionShape(many=True)
+    calls = CallShape(many=True)
+
+
+class PromptShape(Shape):
+    """Both messages exactly as sent; empty once the company's retention is over."""
+
+    system = serializers.CharField(source="system_message")
+    user = serializers.CharField(source="user_message")
+    sections = serializers.JSONField(source="prompt_sections", help_text="Title, bytes and place of each.")
+    built_at = StampField(source="prompt_built_at", allow_null=True)
+
+
+class RunQuery(CompanyQuery):
+    agent = serializers.CharField(required=False, help_text="A handle.")
+    issue = serializers.CharField(required=False, help_text="An identifier.")
+    state = CommaField(child=serializers.ChoiceField(choices=RunState.choices), required=False)
+
+
+class Runs(Resource):
+    @operation("List runs", tag=TAG, query=RunQuery, answer=RunRowShape, paged=True)
+    def get(self, *, query: Mapping[str, Any]) -> Page[Run]:
+        """The newest first. An agent is shown its own."""
+        scope = scope_of(self.actor, query["company"])
+        rows = _rows(scope.actor).filter(company=scope.company)
+        if "agent" in query:
+            rows = rows.filter(agent=agent_named(scope, query["agent"], "agent"))
+        if "issue" in query:
+            rows = rows.filter(issue=issue_named(scope, query["issue"], "issue"))
+        if "state" in query:
+            rows = rows.filter(state__in=query["state"])
+        return self.page(rows, NEWEST_FIRST, query)
+
+
+class IssueRuns(Resource):
+    @operation("List the runs on an issue", tag=TAG, query=PageQuery, answer=RunRowShape, paged=True)
+    def get(self, *, identifier: str, query: Mapping[str, Any]) -> Page[Run]:
+        scope, issue = issue_in_scope(self.actor, identifier)
+        return self.page(_rows(scope.actor).filter(issue=issue), NEWEST_FIRST, query)
+
+
+class RunItem(Resource):
+    @operation("Get a run", tag=TAG, answer=RunShape)
+    def get(self, *, id: int) -> Run:
+        """An agent is shown its own alone."""
+        return row_in_scope(self.actor, _whole(self.actor), id)[1]
+
+
+class RunPrompt(Resource):
+    @operation("Get the prompt of a run", tag=TAG, answer=PromptShape)
+    def get(self, *, id: int) -> Run:
+        return row_in_scope(self.actor, _visible(self.actor), id)[1]
+
+
+class RunCancel(Resource):
+    @operation("Cancel a run", tag=TAG, answer=RunShape)
+    def post(self, *, id: int) -> Run:
+        """The checkout is free at once; an answer that still comes is not applied. Refused if the run has ended."""
+        scope, run = row_in_scope(self.actor, _visible(self.actor), id)
+        cancel_run(actor=scope.actor, run=run)
+        return _whole(self.actor).get(pk=id)
+
+
+def _visible(actor: Actor) -> QuerySet[Run]:
+    rows = Run.objects.select_related("company", "issue__company", "agent").defer(
+        *texts_of("agent"), "issue__description"
+    )
+    return rows.filter(agent=actor.agent) if isinstance(actor, Worker) else rows
+
+
+def _rows(actor: Actor) -> QuerySet[Run]:
+    """What a list shows: none of the long texts."""
+    texts = ("system_message", "user_message", "prompt_sections", "reply", "dropped", "error")
+    return _visible(actor).defer(*texts, *texts_of("agent"), "issue__description")
+
+
+def _whole(actor: Actor) -> QuerySet[Run]:
+    return _visible(actor).prefetch_related(
+        "actions__issue__company",
+        "calls",
+        "wakeups__agent",
+        "wakeups__issue__company",
+        "wakeups__member__user",
+        "wakeups__by_agent",
+    )

@@ -1,0 +1,31 @@
+"""Addresses of the agents' resources, below `/api/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from agents.api import agents, checkouts, me, runs, skills, wakeups
+from issues.rest import addresses  # noqa: F401 - registers `identifier` and `id`
+
+urlpatterns = [
+    path("me", me.Me.as_view()),
+    path("agents", agents.Agents.as_view()),
+    path("agents/me", agents.AgentMe.as_view()),
+    path("agents/<id:id>", agents.AgentItem.as_view()),
+    path("agents/<id:id>/pause", agents.AgentPause.as_view()),
+    path("agents/<id:id>/resume", agents.AgentResume.as_view()),
+    path("agents/<id:id>/heartbeat", agents.AgentHeartbeat.as_view()),
+    path("issues/<identifier:identifier>/checkout", checkouts.IssueCheckout.as_view()),
+    path("issues/<identifier:identifier>/release", checkouts.IssueRelease.as_view()),
+    path("issues/<identifier:identifier>/heartbeat", checkouts.IssueHeartbeat.as_view()),
+    path("issues/<identifier:identifier>/runs", runs.IssueRuns.as_view()),
+    path("issues/<identifier:identifier>/wakeups", wakeups.IssueWakeups.as_view()),
+    path("runs", runs.Runs.as_view()),
+    path("runs/<id:id>", runs.RunItem.as_view()),
+    path("runs/<id:id>/prompt", runs.RunPrompt.as_view()),
+    path("runs/<id:id>/cancel", runs.RunCancel.as_view()),
+    path("wakeups", wakeups.Wakeups.as_view()),
+    path("wakeups/<id:id>", wakeups.WakeupItem.as_view()),
+    path("skills", skills.Skills.as_view()),
+    path("skills/<id:id>", skills.SkillItem.as_view()),
+]

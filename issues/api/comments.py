@@ -1,0 +1,100 @@
+"""Comments: reading, writing, changing, pinning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+
+from issues.models import Comment
+from issues.rest.paging import NEWEST_FIRST, OLDEST_FIRST, Page
+from issues.rest.scope import issue_in_scope, row_in_scope
+from issues.rest.shapes import Form, Shape, SomebodyField, StampField, texts_of
+from issues.rest.views import PageQuery, Resource, operation
+from issues.services.comments import delete_comment, edit_comment, pin_comment, unpin_comment, write_comment
+
+TAG = "Comments"
+
+
+class CommentShape(Shape):
+    """What somebody wrote on an issue."""
+
+    id = serializers.IntegerField()
+    author = SomebodyField("author_member", "author_agent")
+    body = serializers.CharField(help_text="Markdown.")
+    run = serializers.IntegerField(source="run_id", allow_null=True, help_text="The agent's run that wrote it.")
+    created_at = StampField()
+    edited_at = StampField(allow_null=True)
+    deleted_at = StampField(allow_null=True, help_text="The text is gone; that there was one stays.")
+    pinned_at = StampField(allow_null=True, help_text="Pinned comments stand whole in every prompt.")
+
+
+class CommentQuery(PageQuery):
+    order = serializers.ChoiceField(choices=["oldest", "newest"], required=False, default="oldest")
+
+
+class CommentForm(Form):
+    body = serializers.CharField(help_text="Markdown, at most 64 kB.")
+
+
+class NewCommentForm(CommentForm):
+    without = serializers.ListField(
+        child=serializers.CharField(), required=False, max_length=50, help_text="Handles that are not to be called."
+    )
+
+
+class Comments(Resource):
+    @operation("List comments", tag=TAG, query=CommentQuery, answer=CommentShape, paged=True)
+    def get(self, *, identifier: str, query: Mapping[str, Any]) -> Page[Comment]:
+        _, issue = issue_in_scope(self.actor, identifier)
+        order = NEWEST_FIRST if query["order"] == "newest" else OLDEST_FIRST
+        return self.page(_shown().filter(issue=issue), order, query)
+
+    @operation("Write a comment", tag=TAG, body=NewCommentForm, answer=CommentShape, status=HTTPStatus.CREATED)
+    def post(self, *, identifier: str, form: Mapping[str, Any]) -> Comment:
+        """It wakes the agents it mentions. A person's comment that mentions no other agent wakes the assignee."""
+        scope, issue = issue_in_scope(self.actor, identifier)
+        return write_comment(actor=scope.actor, issue=issue, **form)
+
+
+class CommentItem(Resource):
+    @operation("Get a comment", tag=TAG, answer=CommentShape)
+    def get(self, *, id: int) -> Comment:
+        return row_in_scope(self.actor, _with_company(), id)[1]
+
+    @operation("Edit a comment", tag=TAG, body=CommentForm, answer=CommentShape)
+    def patch(self, *, id: int, form: Mapping[str, Any]) -> Comment:
+        """The caller's own. It wakes nobody."""
+        scope, comment = row_in_scope(self.actor, _with_company(), id)
+        return edit_comment(actor=scope.actor, comment=comment, **{"body": comment.body} | dict(form))
+
+    @operation("Delete a comment", tag=TAG)
+    def delete(self, *, id: int) -> None:
+        """The caller's own: its text goes, that there was one stays visible."""
+        scope, comment = row_in_scope(self.actor, _with_company(), id)
+        delete_comment(actor=scope.actor, comment=comment)
+
+
+class CommentPin(Resource):
+    @operation("Pin a comment", tag=TAG, answer=CommentShape)
+    def post(self, *, id: int) -> Comment:
+        """It stands whole in every later prompt on the issue. People only."""
+        scope, comment = row_in_scope(self.actor, _with_company(), id)
+        return pin_comment(actor=scope.actor, comment=comment)
+
+    @operation("Unpin a comment", tag=TAG)
+    def delete(self, *, id: int) -> None:
+        scope, comment = row_in_scope(self.actor, _with_company(), id)
+        unpin_comment(actor=scope.actor, comment=comment)
+
+
+def _shown() -> QuerySet[Comment]:
+    """Comments with their authors, without the long texts that an agent's row holds."""
+    return Comment.objects.select_related("author_member__user", "author_agent").defer(*texts_of("author_agent"))
+
+
+def _with_company() -> QuerySet[Comment]:
+    return _shown().select_related("author_member__user", "author_agent", "issue__company")

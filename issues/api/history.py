@@ -1,0 +1,83 @@
+"""What happened on an issue: activity, findings, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from issues.api.issue_shapes import IssueShape, issue_whole
+from issues.models import Activity, ActorKind, Finding, Issue, Verdict
+from issues.rest.paging import NEWEST_FIRST, OLDEST_FIRST, Page
+from issues.rest.scope import issue_in_scope, scope_of
+from issues.rest.shapes import Form, Shape, SomebodyField, StampField, texts_of
+from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
+from issues.services.reviews import give_verdict
+
+TAG = "History and reviews"
+_LINES = Activity.objects.select_related("member__user", "agent", "issue__company").defer(
+    *texts_of("agent"), "issue__description"
+)
+
+
+class ActivityShape(Shape):
+    """One line of what changed."""
+
+    id = serializers.IntegerField()
+    issue = serializers.CharField(source="issue.identifier", allow_null=True)
+    kind = serializers.CharField(help_text="`issue.status`, `comment.written`, ...")
+    actor_kind = serializers.ChoiceField(choices=ActorKind.choices)
+    actor = SomebodyField("member", "agent", allow_null=True, help_text="Null for Trimus itself.")
+    run = serializers.IntegerField(source="run_id", allow_null=True)
+    data = serializers.JSONField()
+    created_at = StampField()
+
+
+class FindingShape(Shape):
+    """What an agent recorded as worth keeping."""
+
+    id = serializers.IntegerField()
+    agent = SomebodyField("agent")
+    title = serializers.CharField()
+    body = serializers.CharField()
+    run = serializers.IntegerField(source="run_id", allow_null=True)
+    created_at = StampField()
+
+
+class VerdictForm(Form):
+    verdict = serializers.ChoiceField(choices=[Verdict.ACCEPT.value, Verdict.SEND_BACK.value])
+    note = serializers.CharField(required=False, allow_blank=True)
+
+
+class CompanyActivity(Resource):
+    @operation("List activity", tag=TAG, query=CompanyQuery, answer=ActivityShape, paged=True)
+    def get(self, *, query: Mapping[str, Any]) -> Page[Activity]:
+        """Everything that changed in a company, the newest first."""
+        scope = scope_of(self.actor, query["company"])
+        return self.page(_LINES.filter(company=scope.company), NEWEST_FIRST, query)
+
+
+class IssueActivity(Resource):
+    @operation("List the activity of an issue", tag=TAG, query=PageQuery, answer=ActivityShape, paged=True)
+    def get(self, *, identifier: str, query: Mapping[str, Any]) -> Page[Activity]:
+        """The oldest first."""
+        _, issue = issue_in_scope(self.actor, identifier)
+        return self.page(_LINES.filter(issue=issue), OLDEST_FIRST, query)
+
+
+class IssueFindings(Resource):
+    @operation("List the findings of an issue", tag=TAG, query=PageQuery, answer=FindingShape, paged=True)
+    def get(self, *, identifier: str, query: Mapping[str, Any]) -> Page[Finding]:
+        _, issue = issue_in_scope(self.actor, identifier)
+        rows = Finding.objects.filter(issue=issue).select_related("agent").defer(*texts_of("agent"))
+        return self.page(rows, OLDEST_FIRST, query)
+
+
+class IssueVerdict(Resource):
+    @operation("Judge an issue", tag=TAG, body=VerdictForm, answer=IssueShape)
+    def post(self, *, identifier: str, form: Mapping[str, Any]) -> Issue:
+        """A reviewer's verdict on an issue in review: the last accept sets it done, send-back returns it to work."""
+        scope, issue = issue_in_scope(self.actor, identifier)
+        give_verdict(actor=scope.actor, issue=issue, verdict=Verdict(form["verdict"]), note=form.get("note", ""))
+        return issue_whole(scope, identifier)

@@ -1,0 +1,155 @@
+"""How issues look in the API, and the queries that read exactly what is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from issues.models import Company, Issue, Reviewer, Status, Verdict
+from issues.rest.scope import Scope, no_such_issue, split_identifier
+from issues.rest.shapes import PriorityField, Shape, SomebodyField, StampField
+
+_ROW_RELATIONS = ("company", "project", "assignee_agent", "assignee_member__user", "parent")
+_ROW_COLUMNS = (
+    "number",
+    "title",
+    "status",
+    "priority",
+    "rank",
+    "due_date",
+    "version",
+    "created_at",
+    "updated_at",
+    "closed_at",
+    "company__key",
+    "project__name",
+    "assignee_agent__handle",
+    "assignee_agent__name",
+    "assignee_member__handle",
+    "assignee_member__user__name",
+    "assignee_member__user__username",
+    "parent__number",
+)
+_WHOLE_RELATIONS = ("responsible__user", "created_by_member__user", "created_by_agent")
+_WHOLE_COLUMNS = (
+    "description",
+    "status_changed_at",
+    "started_at",
+    "responsible__handle",
+    "responsible__user__name",
+    "responsible__user__username",
+    "created_by_member__handle",
+    "created_by_member__user__name",
+    "created_by_member__user__username",
+    "created_by_agent__handle",
+    "created_by_agent__name",
+)
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class ParentField(serializers.ReadOnlyField):
+    """The parent's identifier. It is of the same company, whose key is at hand."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(source="*", **options)
+
+    def to_representation(self, value: Issue) -> str | None:
+        return f"{value.company.key}-{value.parent.number}" if value.parent is not None else None
+
+
+class LabelNamesField(serializers.ListField):
+    """Names of labels, sorted."""
+
+    child = serializers.CharField()
+
+    def to_representation(self, data: Any) -> list[str]:
+        return sorted(label.name for label in data.all())
+
+
+class IssueRowShape(Shape):
+    """An issue as lists have it."""
+
+    identifier = serializers.CharField(help_text="`ACME-12`.")
+    title = serializers.CharField()
+    status = serializers.ChoiceField(choices=Status.choices)
+    priority = PriorityField()
+    assignee = SomebodyField("assignee_agent", "assignee_member", allow_null=True)
+    project = serializers.CharField(source="project.name", allow_null=True)
+    labels = LabelNamesField()
+    parent = ParentField(allow_null=True)
+    due_date = serializers.DateField(allow_null=True)
+    version = serializers.IntegerField(help_text="Counts changes; the ETag.")
+    created_at = StampField()
+    updated_at = StampField()
+    closed_at = StampField(allow_null=True)
+
+
+class IssueLinkShape(Shape):
+    """Another issue, as one refers to it."""
+
+    identifier = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.ChoiceField(choices=Status.choices)
+
+
+class ReviewerShape(Shape):
+    """Who judges the issue, and the verdict of this round."""
+
+    reviewer = SomebodyField("member", "agent")
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    note = serializers.CharField()
+
+
+class IssueShape(IssueRowShape):
+    """An issue, whole."""
+
+    description = serializers.CharField()
+    responsible = SomebodyField("responsible", help_text="Who answers for it.")
+    created_by = SomebodyField("created_by_member", "created_by_agent", allow_null=True)
+    status_changed_at = StampField()
+    started_at = StampField(allow_null=True)
+    blockers = IssueLinkShape(many=True)
+    reviewers = ReviewerShape(many=True)
+
+
+def issue_rows(company: Company) -> QuerySet[Issue]:
+    """The company's issues with what a row shows: two queries, however many rows."""
+    return company.issues.select_related(*_ROW_RELATIONS).prefetch_related("labels").only(*_ROW_COLUMNS)
+
+
+def issue_whole(scope: Scope, identifier: str) -> Issue:
+    """The issue with all that is shown of it. NotFound if the company has no such issue."""
+    key, number = split_identifier(identifier)
+    issue = None
+    if key == scope.company.key:
+        issue = _wholes(scope.company).filter(number=number).first()
+    if issue is None:
+        raise no_such_issue(identifier)
+    return issue
+
+
+def links(issues: QuerySet[Issue]) -> QuerySet[Issue]:
+    """Only what a link to an issue shows."""
+    return issues.select_related("company").only("number", "title", "status", "company__key")
+
+
+def etag(issue: Issue) -> str:
+    """Names the version of the issue's own fields."""
+    return f'"{issue.version}"'
+
+
+def _wholes(company: Company) -> QuerySet[Issue]:
+    reviewers = Reviewer.objects.select_related("member__user", "agent").order_by("pk")
+    return (
+        company.issues.select_related(*_ROW_RELATIONS, *_WHOLE_RELATIONS)
+        .prefetch_related(
+            "labels",
+            Prefetch("blockers", links(Issue.objects.order_by("number"))),
+            Prefetch("reviewers", reviewers),
+        )
+        .only(*_ROW_COLUMNS, *_WHOLE_COLUMNS)
+    )

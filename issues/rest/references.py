@@ -1,0 +1,86 @@
+"""What bodies and queries refer to by the words people use: handles, names, identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from issues.actors import Person, Worker
+from issues.directory import Directory
+from issues.models import Company, Issue, Label, Member, Project
+from issues.refusals import Invalid, NotFound
+from issues.rest.scope import Scope
+from issues.texts import fold
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+
+
+def somebody_named(scope: Scope, word: str | None, field: str) -> Agent | Member | None:
+    """The member or agent of that handle or name; None for null and `none`; `me` is the caller. Invalid otherwise."""
+    if word is None or fold(word.strip()) == "none":
+        return None
+    if fold(word.strip()) == "me":
+        return _caller(scope)
+    try:
+        return Directory(scope.company).find(word)
+    except Invalid as refusal:
+        raise Invalid(refusal.reason, refusal.hint, field=field) from None
+
+
+def member_named(scope: Scope, word: str, field: str) -> Member:
+    """The member of that handle or name. Invalid if that is nobody or an agent."""
+    found = somebody_named(scope, word, field)
+    if not isinstance(found, Member):
+        raise Invalid(f"“{word}” is not a member.", field=field)
+    return found
+
+
+def agent_named(scope: Scope, word: str, field: str) -> Agent:
+    """The agent of that handle or name. Invalid if that is nobody or a member."""
+    found = somebody_named(scope, word, field)
+    if found is None or isinstance(found, Member):
+        raise Invalid(f"“{word}” is not an agent.", field=field)
+    return found
+
+
+def project_named(company: Company, name: str | None) -> Project | None:
+    """The project of that name; None for null. Invalid if there is none."""
+    if name is None:
+        return None
+    project = company.projects.filter(name__iexact=name.strip()).first()
+    if project is None:
+        raise Invalid(f"There is no project “{name}”.", field="project")
+    return project
+
+
+def labels_named(company: Company, names: Iterable[str]) -> list[Label]:
+    """The labels of those names. Invalid if one does not exist: a label is made on purpose, not by a slip."""
+    wanted = list(dict.fromkeys(name.strip() for name in names))
+    known = {fold(label.name): label for label in company.labels.all()} if wanted else {}
+    missing = [name for name in wanted if fold(name) not in known]
+    if missing:
+        raise Invalid(f"There is no label “{missing[0]}”.", "Make it first: POST /api/labels.", field="labels")
+    return list(dict.fromkeys(known[fold(name)] for name in wanted))
+
+
+def issue_named(scope: Scope, identifier: str | None, field: str) -> Issue | None:
+    """The issue of that identifier; None for null and `none`. Invalid if the company has no such issue."""
+    if identifier is None or identifier.strip().lower() == "none":
+        return None
+    try:
+        return scope.issue(identifier)
+    except NotFound as refusal:
+        raise Invalid(refusal.reason, field=field) from None
+
+
+def issues_named(scope: Scope, identifiers: Iterable[str], field: str) -> list[Issue]:
+    """The issues of those identifiers. Invalid for the first that the company does not have."""
+    found = (issue_named(scope, identifier, field) for identifier in dict.fromkeys(identifiers))
+    return [issue for issue in found if issue is not None]
+
+
+def _caller(scope: Scope) -> Agent | Member | None:
+    if isinstance(scope.actor, Worker):
+        return scope.actor.agent
+    return scope.actor.member if isinstance(scope.actor, Person) else None

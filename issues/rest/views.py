@@ -1,0 +1,189 @@
+"""The frame of a resource: an operation says once what comes in and what goes out, and is checked and documented by
+that."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from issues.actors import Actor
+from issues.rest.paging import DEFAULT_LIMIT, MAX_LIMIT, Order, Page, read_page
+from issues.rest.problems import MEDIA_TYPE, ProblemShape, problem
+from issues.rest.shapes import Form, Query, Shape
+
+Handler = Callable[..., Any]
+
+
+class PageQuery(Query):
+    """Every list comes in pages."""
+
+    cursor = serializers.CharField(required=False, max_length=500, help_text="As the `next` link has it.")
+    limit = serializers.IntegerField(
+        required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT, help_text="Rows of a page at most."
+    )
+
+
+class CompanyQuery(PageQuery):
+    """A list in one company."""
+
+    company = serializers.CharField(
+        required=False, default="", max_length=10, help_text="Key of the company; needed by who is in several."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation answers, with headers of its own."""
+
+    body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Resource(APIView):
+    """A resource of the API. Its methods are operations."""
+
+    @property
+    def actor(self) -> Actor:
+        """Who calls. The permission has made sure that there is somebody."""
+        actor: Actor = self.request.auth
+        return actor
+
+    def page(self, rows: Any, order: Order, query: Mapping[str, Any]) -> Page[Any]:
+        """The page of a list that the query asks for."""
+        return read_page(rows, order, cursor=query.get("cursor", ""), limit=query["limit"])
+
+    def finalize_response(
+        self, request: HttpRequest, response: HttpResponseBase, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        # What was read a moment ago may be wrong now; nothing between us and the client keeps it.
+        answer.headers.setdefault("Cache-Control", "private, no-store")
+        return answer
+
+
+class Nowhere(Resource):
+    """Any address below the API that is none."""
+
+    permission_classes = []
+    schema = None
+
+    def http_method_not_allowed(self, _request: Request, *_args: Any, **_kwargs: Any) -> Response:
+        return problem(HTTPStatus.NOT_FOUND, "not-found", "There is nothing at this address.")
+
+
+def operation(
+    summary: str,
+    *,
+    tag: str,
+    query: type[Query] | None = None,
+    body: type[Form] | None = None,
+    answer: type[Shape] | None = None,
+    paged: bool = False,
+    status: HTTPStatus = HTTPStatus.OK,
+    headers: Mapping[str, str] | None = None,
+) -> Callable[[Handler], Any]:
+    """Make a method one operation of the API.
+
+    It is called with the parts of the address, and by keyword with `query` and `form` as far as they are declared,
+    both checked. What it answers is shown as `answer`, or as a page of them; with neither there is no body (204).
+    `headers` are those it looks at, with what they are for. Its docstring is its description.
+    """
+    shape = answer() if answer is not None else None
+    code = status if answer is not None else HTTPStatus.NO_CONTENT
+
+    def decorate(handler: Handler) -> Any:
+        @functools.wraps(handler)
+        def handle(view: Resource, request: Request, **parts: Any) -> Response:
+            if query is not None:
+                parts["query"] = _read(query, _joined(request))
+            if body is not None:
+                parts["form"] = _read(body, request.data, partial=request.method == "PATCH")
+            result = handler(view, **parts)
+            if isinstance(result, HttpResponseBase):
+                return result
+            if not isinstance(result, Answer):
+                result = Answer(result)
+            return Response(_show(request, shape, result.body), status=code, headers=dict(result.headers))
+
+        return _document(summary, tag, query, body, answer, paged, code, headers)(handle)
+
+    return decorate
+
+
+def _read(form: type[Form], data: Any, *, partial: bool = False) -> Mapping[str, Any]:
+    reader = form(data=data, partial=partial)
+    reader.is_valid(raise_exception=True)
+    values: Mapping[str, Any] = reader.validated_data
+    return values
+
+
+def _joined(request: Request) -> dict[str, str]:
+    """The query, where a parameter that is given twice counts as one with a comma."""
+    return {name: ",".join(values) for name, values in request.query_params.lists()}
+
+
+def _show(request: Request, shape: Shape | None, result: Any) -> Any:
+    if shape is None:
+        return None
+    if not isinstance(result, Page):
+        return shape.to_representation(result)
+    address = None
+    if result.cursor:
+        query = request.query_params.copy()
+        query["cursor"] = result.cursor
+        address = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+    return {"results": [shape.to_representation(row) for row in result.rows], "next": address}
+
+
+def _document(
+    summary: str,
+    tag: str,
+    query: type[Query] | None,
+    body: type[Form] | None,
+    answer: type[Shape] | None,
+    paged: bool,
+    code: HTTPStatus,
+    headers: Mapping[str, str] | None,
+) -> Callable[[Handler], Any]:
+    shown = _page_of(answer) if answer is not None and paged else answer
+    parameters: list[Any] = [query] if query is not None else []
+    parameters += [
+        OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text) for name, text in (headers or {}).items()
+    ]
+    document: Callable[[Handler], Any] = extend_schema(
+        operation_id=summary.lower().replace(" ", "_"),
+        summary=summary,
+        tags=[tag],
+        parameters=parameters,
+        request=body,
+        responses={
+            code: shown or OpenApiResponse(description="Done."),
+            ("default", MEDIA_TYPE): OpenApiResponse(ProblemShape, "Refused, and why."),
+        },
+    )
+    return document
+
+
+@functools.cache
+def _page_of(row: type[Shape]) -> type[serializers.Serializer[Any]]:
+    """The documentation of a page of such rows."""
+    name = row.__name__.removesuffix("Shape")
+    return type(
+        f"{name}Page",
+        (serializers.Serializer,),
+        {
+            "__doc__": "Some rows of a list, and where the next ones are.",
+            "results": row(many=True),
+            "next": serializers.URLField(allow_null=True, help_text="Null on the last page."),
+        },
+    )
