@@ -44,6 +44,24 @@ class _Block:
         return f"{self.header}\n{quote(body) if limit is None else quote_clamped(body, limit)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What History shows, oldest first, not yet cut. `left_out` counts comments missing behind the first one."""
+
+    blocks: tuple[_Block, ...]
+    left_out: int
+
+    @property
+    def comments(self) -> int:
+        """All comments, shown or left out."""
+        return self.left_out + sum(block.is_comment for block in self.blocks)
+
+    @property
+    def first_comment(self) -> int:
+        """The place of the first comment's block; -1 when there is none."""
+        return next((place for place, block in enumerate(self.blocks) if block.is_comment), -1)
+
+
 def shorten(history: History) -> History:
     """The history without what could never be shown: what follows costs time by the length of this one."""
     entries = history.entries
@@ -57,31 +75,37 @@ def shorten(history: History) -> History:
     return History((first, *entries[-ENTRIES:]), history.left_out + dropped)
 
 
-def fit_history(
-    history: History, elsewhere: Mapping[int, str], zone: tzinfo | None, *, allowance: int, measure: Measure
-) -> Fitting | None:
-    """The timeline for an allowance of tokens; none if not even the newest entry fits.
+def timeline_of(history: History, elsewhere: Mapping[int, str], zone: tzinfo | None) -> Timeline:
+    """The history's blocks. `elsewhere` maps ids of comments that stand in another section to its title: a line
+    stands for them here."""
+    blocks: list[_Block] = []
+    for _, group in groupby(enumerate(history.entries), key=_run_key):
+        run = [entry for _, entry in group]
+        first = run[0]
+        if isinstance(first, Comment):
+            blocks.append(_comment_block(first, elsewhere, zone))
+        else:
+            blocks.append(_activity_block([entry for entry in run if isinstance(entry, ActivityLine)], zone))
+    return Timeline(tuple(blocks), history.left_out)
 
-    `elsewhere` maps ids of comments that stand in another section to its title: a line stands for them here.
-    """
-    blocks = _blocks(history.entries, elsewhere, zone)
+
+def fit_timeline(timeline: Timeline, *, allowance: int, measure: Measure) -> Fitting | None:
+    """The timeline for an allowance of tokens; none if not even the newest entry fits."""
     texts: list[str] = []
-    total = measure(_omitted(history.left_out)) + JOINT if history.left_out else 0
-    for block in reversed(blocks):
+    total = measure(_omitted(timeline.left_out)) + JOINT if timeline.left_out else 0
+    for block in reversed(timeline.blocks):
         texts.append(block.render())
         total += measure(texts[-1]) + JOINT
         if total > allowance:
-            return _fit_ends(blocks, history.left_out, allowance, measure)
+            return _fit_ends(timeline, allowance, measure)
     texts.reverse()
-    if history.left_out:
-        texts.insert(_first_comment(blocks) + 1, _omitted(history.left_out))
+    if timeline.left_out:
+        texts.insert(timeline.first_comment + 1, _omitted(timeline.left_out))
     return Fitting("\n\n".join(texts), total, is_whole=True)
 
 
 def outcome_lines(actions: Iterable[PastAction], hint: str) -> list[str]:
-    """The agent's last actions that had no effect, newest first, and what the engine remarked on its last
-    reply.
-    """
+    """The agent's last actions that had no effect, newest first, and the engine's remark on its last reply."""
     lines = [f"- {_tried(action)}, {action.outcome}: {flat(action.reason, 500)}" for action in actions]
     heading = ["Of your last reply these had no effect:"] if lines else []
     return [*heading, *reversed(lines), *([f"About your last reply: {flat(hint)}"] if hint.strip() else [])]
@@ -91,14 +115,13 @@ def _tried(action: PastAction) -> str:
     return f"/{action.verb} {flat(action.args, 120)}".rstrip()
 
 
-def _fit_ends(blocks: Sequence[_Block], left_out: int, allowance: int, measure: Measure) -> Fitting | None:
+def _fit_ends(timeline: Timeline, allowance: int, measure: Measure) -> Fitting | None:
     """The first comment and the newest blocks that fit, long comments cut; none if not even the newest fits."""
-    comments = left_out + sum(block.is_comment for block in blocks)
+    comments, first = timeline.comments, timeline.first_comment
     used = measure(_omitted(comments)) + JOINT
-    opening, rest = "", blocks
-    first = _first_comment(blocks)
-    if 0 <= first < len(blocks) - 1:
-        opening, rest = _shown(blocks[first], (allowance - used) // 2, measure), blocks[first + 1 :]
+    opening, rest = "", timeline.blocks
+    if 0 <= first < len(rest) - 1:
+        opening, rest = _shown(rest[first], (allowance - used) // 2, measure), rest[first + 1 :]
         used += measure(opening) + JOINT
     newest, size = _newest(rest, allowance - used, measure)
     if not newest:
@@ -111,9 +134,7 @@ def _fit_ends(blocks: Sequence[_Block], left_out: int, allowance: int, measure: 
 
 
 def _newest(blocks: Sequence[_Block], allowance: int, measure: Measure) -> tuple[list[str], int]:
-    """The newest blocks that fit, newest first, without a gap; and their size. The very newest may be cut
-    short.
-    """
+    """The newest blocks that fit, newest first, without a gap; and their size. The very newest may be cut short."""
     texts: list[str] = []
     used = 0
     for block in reversed(blocks):
@@ -141,23 +162,6 @@ def _omitted(comments: int) -> str:
     return f"[{comments:,} earlier comment{'s' if comments > 1 else ''} omitted]"
 
 
-def _first_comment(blocks: Sequence[_Block]) -> int:
-    """The place of the first comment; -1 when there is none."""
-    return next((place for place, block in enumerate(blocks) if block.is_comment), -1)
-
-
-def _blocks(entries: Iterable[HistoryEntry], elsewhere: Mapping[int, str], zone: tzinfo | None) -> list[_Block]:
-    blocks: list[_Block] = []
-    for _, group in groupby(enumerate(entries), key=_run_key):
-        run = [entry for _, entry in group]
-        first = run[0]
-        if isinstance(first, Comment):
-            blocks.append(_comment_block(first, elsewhere, zone))
-        else:
-            blocks.append(_activity_block([entry for entry in run if isinstance(entry, ActivityLine)], zone))
-    return blocks
-
-
 def _run_key(numbered: tuple[int, HistoryEntry]) -> tuple[int, Participant | None]:
     """Equal for neighbours that join: activity by one actor. A comment joins nothing."""
     place, entry = numbered
@@ -176,5 +180,5 @@ def _activity_block(run: Sequence[ActivityLine], zone: tzinfo | None) -> _Block:
     earlier = len(run) - JOINED_CHANGES
     changes = [flat(line.words) for line in run[-JOINED_CHANGES:]]
     if earlier > 0:
-        changes.insert(0, f"made {earlier} changes")
+        changes.insert(0, f"made {earlier} earlier changes")
     return _Block(f"[{run[0].at.astimezone(zone):%Y-%m-%d %H:%M}] {actor} {'; '.join(changes)}.")

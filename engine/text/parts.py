@@ -8,7 +8,7 @@ from functools import partial
 from engine.text.children import fit_children
 from engine.text.context import HeartbeatContext, Wakeup
 from engine.text.fitting import Fitting, Measure, fit_lines, fit_texts
-from engine.text.history import fit_history, outcome_lines
+from engine.text.history import Timeline, fit_timeline, outcome_lines, timeline_of
 from engine.text.identity import capability_lines, roster_lines
 from engine.text.materials import fit_materials, fit_notebook
 from engine.text.packing import Part
@@ -28,28 +28,26 @@ def deferrable_parts(
     The shares sum to one. Skills have half, because what a company taught its agents must not depend on how
     long an issue has become; a routing agent's roster and capabilities have theirs for the same reason.
     """
-    zone = context.now.tzinfo
     callers = {wakeup.issue.identifier for wakeup in delivered if wakeup.issue}
     if description := context.assignment.description.strip():
-        yield Part("Description", 90, 0.12, partial(_fit_description, description, measure))
+        yield Part("Description", 90, 0.10, partial(_fit_description, description, measure))
     if outcomes := outcome_lines(context.past_actions, context.hint):
-        yield Part(OUTCOMES, 85, 0.02, partial(_fit_outcomes, outcomes, measure))
+        yield Part(OUTCOMES, 85, 0.03, partial(_fit_outcomes, outcomes, measure))
     if context.history.entries:
-        elsewhere = _elsewhere(context, delivered)
-        fit = partial(fit_history, context.history, elsewhere, zone)
-        yield Part("Conversation History", 80, 0.14, lambda room: fit(allowance=room, measure=measure))
+        timeline = timeline_of(context.history, _elsewhere(context, delivered), context.now.tzinfo)
+        yield Part("Conversation History", 80, 0.12, partial(_fit_history, timeline, measure))
     if context.agent.is_routing and context.roster:
-        yield Part("Team Roster", 75, 0.08, partial(_fit_roster, context, measure))
+        yield Part("Team Roster", 75, 0.06, partial(_fit_roster, context, measure))
     if context.skills:
         yield Part("Available Skills", 70, 0.50, partial(_fit_skills, context, verbs, measure))
     if context.agent.is_routing and context.capabilities:
-        yield Part("Capabilities Available", 65, 0.04, partial(_fit_capabilities, context, measure))
+        yield Part("Capabilities Available", 65, 0.03, partial(_fit_capabilities, context, measure))
     if context.children:
-        yield Part("Child Issues", 60, 0.04, partial(_fit_children, context, callers, measure))
+        yield Part("Child Issues", 60, 0.08, partial(_fit_children, context, callers, measure))
     if context.notebook.notes or context.notebook.observations:
-        yield Part("Notebook", 55, 0.03, partial(_fit_notebook, context, measure))
+        yield Part("Notebook", 55, 0.04, partial(_fit_notebook, context, measure))
     if context.materials.attachments or context.materials.files or context.materials.findings:
-        yield Part("Attachments", 50, 0.03, partial(_fit_materials, context, measure))
+        yield Part("Attachments", 50, 0.04, partial(_fit_materials, context, measure))
 
 
 def _elsewhere(context: HeartbeatContext, delivered: Sequence[Wakeup]) -> dict[int, str]:
@@ -71,6 +69,10 @@ def _fit_description(text: str, measure: Measure, room: int) -> Fitting | None:
 
 def _fit_outcomes(lines: Sequence[str], measure: Measure, room: int) -> Fitting | None:
     return fit_lines(lines, lambda count: f"[{count} more]", allowance=room, measure=measure)
+
+
+def _fit_history(timeline: Timeline, measure: Measure, room: int) -> Fitting | None:
+    return fit_timeline(timeline, allowance=room, measure=measure)
 
 
 def _fit_roster(context: HeartbeatContext, measure: Measure, room: int) -> Fitting | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from engine.text.assignment import render_assignment, render_pinned
 from engine.text.cheatsheet import render_actions
 from engine.text.cleansing import cleanse
 from engine.text.context import HeartbeatContext
 from engine.text.contract import CONTRACT, CONTRACT_HASH
-from engine.text.fitting import JOINT, Fitting
+from engine.text.fitting import JOINT, Fitting, Measure
 from engine.text.history import shorten
 from engine.text.identity import render_company, render_knowledge, render_role, render_you
 from engine.text.packing import PromptTooLarge, pack, user_room
@@ -63,11 +64,13 @@ def render_prompt(context: HeartbeatContext, meter: Meter) -> HeartbeatPrompt:
     verbs = frozenset(card.name for card in context.actions.cards)
     system = _system_bodies(context)
     system_text = message_text(system)
-    room = user_room(context.limits, meter.guard(system_text)) - DEFERRAL_TOKENS
-    trigger = _trigger(context, room, meter)
+    # Pieces are measured again and again while the room is shared out; nearly all are measured as they were.
+    measure = lru_cache(maxsize=None)(meter.guard)
+    room = user_room(context.limits, measure(system_text)) - DEFERRAL_TOKENS
+    trigger = _trigger(context, room, measure)
     mandatory = _mandatory_bodies(context, verbs, trigger)
-    parts = tuple(deferrable_parts(context, verbs, trigger.delivered, meter.guard))
-    packed = pack(parts, min(context.limits.prompt_budget, room) - _demand(mandatory, room, meter))
+    parts = tuple(deferrable_parts(context, verbs, trigger.delivered, measure))
+    packed = pack(parts, min(context.limits.prompt_budget, room) - _demand(mandatory, room, measure))
     deferred = tuple(part.name for part in parts if part.name not in packed)
     user = _user_bodies(mandatory, packed)
     user_text = message_text(user) + _deferral_line(deferred)
@@ -112,19 +115,19 @@ def _mandatory_bodies(context: HeartbeatContext, verbs: Collection[str], trigger
     return {title: body for title, body in bodies.items() if body}
 
 
-def _trigger(context: HeartbeatContext, room: int, meter: Meter) -> TriggerText:
+def _trigger(context: HeartbeatContext, room: int, measure: Measure) -> TriggerText:
     return render_trigger(
         context.trigger,
         pinned={comment.id for comment in context.pinned},
         description=context.assignment.description,
         allowance=room // 2,
-        measure=meter.guard,
+        measure=measure,
     )
 
 
-def _demand(mandatory: Mapping[str, str], room: int, meter: Meter) -> int:
+def _demand(mandatory: Mapping[str, str], room: int, measure: Measure) -> int:
     """Tokens of what must be shown."""
-    sizes = {title: meter.guard(section_text(title, body)) + JOINT for title, body in mandatory.items()}
+    sizes = {title: measure(section_text(title, body)) + JOINT for title, body in mandatory.items()}
     if (demand := sum(sizes.values())) > room:
         raise PromptTooLarge(sizes, room)
     return demand

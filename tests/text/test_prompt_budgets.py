@@ -26,7 +26,7 @@ from engine.text.context import (
     Trigger,
     Wakeup,
 )
-from engine.text.history import fit_history, shorten
+from engine.text.history import fit_timeline, shorten, timeline_of
 from engine.text.packing import Part, pack, user_room
 from engine.text.parts import deferrable_parts
 from engine.text.sections import USER_SECTIONS
@@ -172,7 +172,7 @@ def test_at_a_fixed_share_a_new_comment_brings_no_older_one_back(lengths: list[i
     entries = tuple(comment(n, ADA, f"c{n} " + "x " * (length // 2)) for n, length in enumerate(lengths))
     shown: set[int] = set()
     for count in range(1, len(entries) + 1):
-        fitting = fit_history(History(entries[:count]), {}, None, allowance=allowance, measure=by_words)
+        fitting = fit_timeline(timeline_of(History(entries[:count]), {}, None), allowance=allowance, measure=by_words)
         now = {int(n) for n in re.findall(r"> c(\d+)", fitting.text)} if fitting else set()
         if count > 1:
             assert now - {count - 1} <= shown | {0}
