@@ -13,7 +13,7 @@ from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import mark_entered, service
 from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Status
-from issues.policies import Right, require
+from issues.policies import Right, require, require_belonging
 from issues.refusals import Conflict, Invalid, Stale
 from issues.services.blockers import check_parent, link_blockers
 from issues.services.inbox import answering_for, first_owner, tell_responsible
@@ -66,9 +66,10 @@ def create_issue(
     An agent opens issues from its run only. Who answers for the issue: the person given or acting, else the parent's,
     else an owner.
     """
+    require_belonging(actor, company)
     home = actor.home if isinstance(actor, Worker) else None
     member = require(actor, Right.CREATE_ISSUE, parent or home or company)
-    _check_company(company, home, project, assignee, responsible, parent, *labels)
+    _check_company(company, project, assignee, responsible, parent, *labels)
     issue = Issue(
         company=company,
         title=check_line(title, "title", limit=TITLE_CHARACTERS),

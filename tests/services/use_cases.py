@@ -1,0 +1,374 @@
+"""Every use case with what it takes to try it: the arguments, who may, and the line of activity it leaves.
+
+The tests of permissions and of activity go through this table; a service that is missing here fails them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any, TypeGuard
+
+import agents.services
+import issues.services
+from agents.models import Agent, Routine, Run, Skill
+from agents.services import agents as hiring
+from agents.services import routines, runs, skills, wakeups
+from issues.actors import Actor, Person, Worker
+from issues.models import (
+    ApiKey,
+    Approval,
+    ApprovalStatus,
+    Comment,
+    Issue,
+    Label,
+    Priority,
+    Project,
+    Role,
+    Status,
+    Verdict,
+)
+from issues.policies import Grant
+from issues.services import (
+    accounts,
+    approvals,
+    blockers,
+    board,
+    changes,
+    comments,
+    companies,
+    files,
+    findings,
+    inbox,
+    keys,
+    projects,
+    reviews,
+)
+from issues.services import issues as tracker
+from tests import build
+
+Service = Callable[..., Any]
+
+
+class World:
+    """A company with somebody in each role, and things to act on, made when they are first asked for."""
+
+    def __init__(self) -> None:
+        self.company, self.owner = build.company_with_founder(agents_may_create_labels=True)
+
+    @cached_property
+    def board(self) -> Person:
+        return build.member(self.company, "bo", role=Role.BOARD)
+
+    @cached_property
+    def viewer(self) -> Person:
+        return build.member(self.company, "vi", role=Role.VIEWER)
+
+    @cached_property
+    def removed(self) -> Person:
+        """Somebody who was an owner."""
+        was = build.member(self.company, "rem", role=Role.OWNER)
+        companies.remove_member(actor=self.owner, member=build.member_row(was))
+        return Person(was.user)
+
+    @cached_property
+    def stranger(self) -> Person:
+        """The owner of another company."""
+        return build.company_with_founder("OTHER")[1]
+
+    @cached_property
+    def ada(self) -> Agent:
+        return build.agent(self.company, "Ada", max_concurrent_runs=10)
+
+    @cached_property
+    def bob(self) -> Agent:
+        return build.agent(self.company, "Bob")
+
+    @cached_property
+    def own(self) -> Issue:
+        """Ada's issue, on which she is at work."""
+        return build.issue(self.company, "Ada's work", assignee=self.ada)
+
+    @cached_property
+    def worker(self) -> Worker:
+        return build.at_work(self.ada, self.own)
+
+    @cached_property
+    def foreign_worker(self) -> Worker:
+        """An agent of another company, at work there."""
+        other, _ = build.company_with_founder("ALIEN")
+        mallory = build.agent(other, "Mallory")
+        return build.at_work(mallory, build.issue(other, assignee=mallory))
+
+    @cached_property
+    def spare(self) -> Issue:
+        """An issue that nobody is at work on."""
+        return build.issue(self.company, "Something else")
+
+    @cached_property
+    def child(self) -> Issue:
+        """A child of Ada's issue, so hers to move."""
+        return build.issue(self.company, "A part of it", parent=self.own)
+
+    @cached_property
+    def label(self) -> Label:
+        return build.label(self.company)
+
+    @cached_property
+    def labelled(self) -> Issue:
+        self.worker  # noqa: B018 - the run begins before
+        return projects.add_labels(actor=self.owner, issue=self.own, labels=[self.label])
+
+    @cached_property
+    def blocked(self) -> Issue:
+        self.worker  # noqa: B018
+        return blockers.add_blockers(actor=self.owner, issue=self.own, blockers=[self.spare])
+
+    @cached_property
+    def project(self) -> Project:
+        return build.project(self.company)
+
+    @cached_property
+    def request(self) -> Approval:
+        return build.approval(self.own, actor=self.worker)
+
+    @cached_property
+    def skill(self) -> Skill:
+        return build.skill(self.company)
+
+    @cached_property
+    def routine(self) -> Routine:
+        return build.routine(self.company, self.ada)
+
+    @cached_property
+    def key(self) -> ApiKey:
+        return keys.create_agent_key(actor=self.owner, agent=self.bob)[0]
+
+    @cached_property
+    def bobs_run(self) -> Run:
+        run = build.at_work(self.bob, self.spare).run
+        assert run is not None
+        return run
+
+    def comment_of(self, actor: Actor) -> Comment:
+        """A comment by the actor, or by the owner for those who may not write one."""
+        writes = isinstance(actor, Worker) or actor in (self.owner, self.board)
+        return build.comment(self.own, actor=actor if writes else self.owner)
+
+    def pinned(self) -> Comment:
+        return comments.pin_comment(actor=self.owner, comment=build.comment(self.own))
+
+    def in_review(self, actor: Actor) -> Issue:
+        """An issue that waits for the actor's verdict."""
+        issue = build.issue(self.company, "To be judged", assignee=self.bob)
+        if self.employs(actor):
+            reviews.set_reviewers(actor=self.owner, issue=issue, reviewers=[actor.agent])
+        return tracker.set_status(actor=self.owner, issue=issue, status=Status.IN_REVIEW)
+
+    def judge(self, actor: Actor, issue: Issue) -> Actor:
+        """The actor as it comes to judge: an agent in a run on the issue."""
+        return build.at_work(actor.agent, issue) if self.employs(actor) else actor
+
+    def employs(self, actor: Actor) -> TypeGuard[Worker]:
+        return isinstance(actor, Worker) and actor.agent.company_id == self.company.pk
+
+
+@dataclass(frozen=True)
+class UseCase:
+    """How to try a service.
+
+    `least` is the least role of a person who may (None: agents only), `agent` what becomes of an agent that tries it
+    from its run on its own issue. `logs` is the kind of activity that it leaves, once.
+    """
+
+    arguments: Callable[[World, Actor], Mapping[str, Any]]
+    least: Role | None
+    agent: Grant
+    logs: str
+
+
+def _judge(world: World, actor: Actor) -> Mapping[str, Any]:
+    issue = world.in_review(actor)
+    return {"actor": world.judge(actor, issue), "issue": issue, "verdict": Verdict.ACCEPT}
+
+
+ALLOW, ASKS, DENY = Grant.ALLOW, Grant.APPROVAL, Grant.DENY
+VIEWER, BOARD, OWNER = Role.VIEWER, Role.BOARD, Role.OWNER
+
+USE_CASES: dict[Service, UseCase] = {
+    # The company and its people
+    companies.change_company: UseCase(
+        lambda w, a: {"company": w.company, "mission": "Sell more."}, OWNER, DENY, "company.changed"
+    ),
+    companies.pause_company: UseCase(lambda w, a: {"company": w.company}, BOARD, DENY, "company.paused"),
+    companies.resume_company: UseCase(
+        lambda w, a: {"company": companies.pause_company(actor=w.owner, company=w.company)},
+        BOARD,
+        DENY,
+        "company.resumed",
+    ),
+    companies.add_member: UseCase(
+        lambda w, a: {"company": w.company, "user": build.user(), "role": BOARD}, OWNER, DENY, "member.added"
+    ),
+    companies.change_role: UseCase(lambda w, a: {"member": w.board.member, "role": VIEWER}, OWNER, DENY, "member.role"),
+    companies.remove_member: UseCase(lambda w, a: {"member": w.board.member}, OWNER, DENY, "member.removed"),
+    keys.create_agent_key: UseCase(lambda w, a: {"agent": w.bob}, OWNER, DENY, "key.created"),
+    keys.revoke_key: UseCase(lambda w, a: {"key": w.key}, OWNER, DENY, "key.revoked"),
+    # What work is sorted by
+    projects.create_project: UseCase(
+        lambda w, a: {"company": w.company, "name": "Moon"}, BOARD, DENY, "project.created"
+    ),
+    projects.edit_project: UseCase(lambda w, a: {"project": w.project, "name": "Mars"}, BOARD, DENY, "project.edited"),
+    projects.archive_project: UseCase(lambda w, a: {"project": w.project}, BOARD, DENY, "project.archived"),
+    projects.create_label: UseCase(
+        lambda w, a: {"company": w.company, "name": "urgent"}, BOARD, ALLOW, "label.created"
+    ),
+    projects.delete_label: UseCase(lambda w, a: {"label": w.label}, BOARD, DENY, "label.deleted"),
+    projects.add_labels: UseCase(lambda w, a: {"issue": w.own, "labels": [w.label]}, BOARD, ALLOW, "issue.labels"),
+    projects.remove_labels: UseCase(
+        lambda w, a: {"issue": w.labelled, "labels": [w.label]}, BOARD, ALLOW, "issue.labels"
+    ),
+    # Issues
+    tracker.create_issue: UseCase(lambda w, a: {"company": w.company, "title": "New"}, BOARD, ALLOW, "issue.created"),
+    tracker.edit_issue: UseCase(lambda w, a: {"issue": w.own, "title": "Newer"}, BOARD, DENY, "issue.edited"),
+    tracker.set_status: UseCase(lambda w, a: {"issue": w.own, "status": Status.BACKLOG}, BOARD, ALLOW, "issue.status"),
+    tracker.assign_issue: UseCase(lambda w, a: {"issue": w.own, "assignee": w.bob}, BOARD, ALLOW, "issue.assigned"),
+    tracker.set_priority: UseCase(
+        lambda w, a: {"issue": w.own, "priority": Priority.HIGH}, BOARD, ALLOW, "issue.priority"
+    ),
+    tracker.set_parent: UseCase(lambda w, a: {"issue": w.own, "parent": w.spare}, BOARD, DENY, "issue.parent"),
+    tracker.delete_issue: UseCase(lambda w, a: {"issue": w.spare}, OWNER, DENY, "issue.deleted"),
+    changes.change_issue: UseCase(
+        lambda w, a: {"issue": w.own, "priority": Priority.LOW}, BOARD, ALLOW, "issue.priority"
+    ),
+    blockers.add_blockers: UseCase(
+        lambda w, a: {"issue": w.own, "blockers": [w.spare]}, BOARD, ALLOW, "issue.blockers"
+    ),
+    blockers.remove_blockers: UseCase(
+        lambda w, a: {"issue": w.blocked, "blockers": [w.spare]}, BOARD, ALLOW, "issue.blockers"
+    ),
+    board.move_issue: UseCase(
+        lambda w, a: {"before": w.spare, "issue": w.own, "status": Status.TODO}, BOARD, DENY, "issue.moved"
+    ),
+    reviews.set_reviewers: UseCase(lambda w, a: {"issue": w.own, "reviewers": [w.bob]}, BOARD, DENY, "issue.reviewers"),
+    reviews.give_verdict: UseCase(_judge, BOARD, ALLOW, "issue.reviewed"),
+    # What is said and kept on them
+    comments.write_comment: UseCase(lambda w, a: {"issue": w.own, "body": "Hm."}, BOARD, ALLOW, "comment.written"),
+    comments.edit_comment: UseCase(
+        lambda w, a: {"comment": w.comment_of(a), "body": "Hm!"}, BOARD, DENY, "comment.edited"
+    ),
+    comments.delete_comment: UseCase(lambda w, a: {"comment": w.comment_of(a)}, BOARD, DENY, "comment.deleted"),
+    comments.pin_comment: UseCase(lambda w, a: {"comment": w.comment_of(a)}, BOARD, DENY, "comment.pinned"),
+    comments.unpin_comment: UseCase(lambda w, a: {"comment": w.pinned()}, BOARD, DENY, "comment.unpinned"),
+    files.attach_file: UseCase(
+        lambda w, a: {"issue": w.own, "name": "plan.txt", "content": b"First this."}, BOARD, DENY, "file.attached"
+    ),
+    files.write_file: UseCase(
+        lambda w, a: {"issue": w.own, "path": "plan.md", "text": "First this."}, None, ALLOW, "file.written"
+    ),
+    findings.record_finding: UseCase(
+        lambda w, a: {"issue": w.own, "body": "It is the cache."}, None, ALLOW, "finding.recorded"
+    ),
+    skills.use_skill: UseCase(lambda w, a: {"issue": w.own, "skill": w.skill}, None, ALLOW, "skill.used"),
+    # Questions to the board
+    approvals.request_approval: UseCase(
+        lambda w, a: {"issue": w.own, "title": "May I?"}, BOARD, ALLOW, "approval.requested"
+    ),
+    approvals.ask_question: UseCase(
+        lambda w, a: {"issue": w.own, "question": "Which one?"}, BOARD, ALLOW, "approval.requested"
+    ),
+    approvals.propose_action: UseCase(
+        lambda w, a: {"issue": w.own, "title": "/status done", "payload": {"verb": "status"}, "explanation": ""},
+        None,
+        ALLOW,
+        "approval.requested",
+    ),
+    approvals.decide_approval: UseCase(
+        lambda w, a: {"approval": w.request, "status": ApprovalStatus.APPROVED}, BOARD, DENY, "approval.decided"
+    ),
+    # Agents and what they do
+    hiring.hire_agent: UseCase(lambda w, a: {"company": w.company, "name": "Carl"}, BOARD, ASKS, "agent.hired"),
+    hiring.edit_agent: UseCase(lambda w, a: {"agent": w.bob, "title": "Tester"}, BOARD, DENY, "agent.edited"),
+    hiring.set_manager: UseCase(lambda w, a: {"agent": w.bob, "manager": w.ada}, BOARD, DENY, "agent.manager"),
+    hiring.pause_agent: UseCase(lambda w, a: {"agent": w.bob}, BOARD, DENY, "agent.paused"),
+    hiring.resume_agent: UseCase(
+        lambda w, a: {"agent": hiring.pause_agent(actor=w.owner, agent=w.bob)}, BOARD, DENY, "agent.resumed"
+    ),
+    hiring.terminate_agent: UseCase(lambda w, a: {"agent": w.bob}, BOARD, ALLOW, "agent.terminated"),
+    skills.create_skill: UseCase(
+        lambda w, a: {"company": w.company, "name": "Sums", "body": "Add."}, BOARD, ASKS, "skill.created"
+    ),
+    skills.edit_skill: UseCase(lambda w, a: {"skill": w.skill, "enabled": False}, BOARD, DENY, "skill.edited"),
+    routines.create_routine: UseCase(
+        lambda w, a: {
+            "company": w.company,
+            "name": "Daily",
+            "cron": "0 9 * * *",
+            "title": "Look",
+            "assignee": w.ada,
+            "responsible": w.owner.member,
+        },
+        BOARD,
+        ASKS,
+        "routine.created",
+    ),
+    routines.switch_routine: UseCase(
+        lambda w, a: {"routine": w.routine, "enabled": False}, BOARD, DENY, "routine.switched"
+    ),
+    runs.cancel_run: UseCase(lambda w, a: {"run": w.bobs_run}, BOARD, DENY, "run.ended"),
+    runs.check_out: UseCase(
+        lambda w, a: {"issue": w.spare, "agent": a.agent if isinstance(a, Worker) else w.bob},
+        BOARD,
+        ALLOW,
+        "run.started",
+    ),
+    runs.release: UseCase(lambda w, a: {"issue": w.worker.home}, BOARD, ALLOW, "run.ended"),
+    wakeups.ask_for_heartbeat: UseCase(lambda w, a: {"agent": w.ada, "issue": w.own}, BOARD, DENY, "wakeup.asked"),
+}
+
+WITHOUT_ACTOR: frozenset[Service] = frozenset(
+    {
+        # Accounts belong to the installation, not to a company.
+        accounts.create_user,
+        accounts.installation_founder,
+        accounts.issue_login_link,
+        accounts.use_login_link,
+        # What time and the worker do.
+        keys.create_run_key,
+        routines.fire_routine,
+        wakeups.wake_on_schedule,
+    }
+)
+
+WITH_RULES_OF_THEIR_OWN: frozenset[Service] = frozenset(
+    {
+        companies.found_company,  # any user
+        companies.delete_company,  # takes its own activity along
+        keys.create_user_key,  # one's own
+        inbox.mark_read,
+        inbox.archive_item,
+    }
+)
+
+
+def all_services() -> Iterator[Service]:
+    """Every function of the service modules that is made a use case by `@service`."""
+    for package in (issues.services, agents.services):
+        for module in _modules(package):
+            for _, function in inspect.getmembers(module, inspect.isfunction):
+                if function.__module__ == module.__name__ and hasattr(function, "__wrapped__"):
+                    yield function
+
+
+def name_of(service: Service) -> str:
+    return service.__name__
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        yield importlib.import_module(found.name)
