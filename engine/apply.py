@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.utils import timezone
 
@@ -17,17 +16,18 @@ from agents.services.agents import worker_for
 from agents.services.runs import consume_wakeups
 from engine import fence
 from engine.actions import parse_agent_actions
+from engine.continuing import follow_up
 from engine.hints import hint_for
 from engine.meanwhile import Meanwhile
+from engine.outcomes import Outcome
 from engine.record import fail, finish
 from engine.text.types import Action, AgentReply
-from engine.verbs.base import Effect, Request, Verb
+from engine.verbs.base import Request, Verb
 from engine.verbs.registry import BY_NAME
 from engine.verbs.scene import Scene
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import Wake, savepoint, unit, wake
-from issues.models import Approval
 from issues.refusals import Forbidden, NeedsApproval, Refusal
 from issues.services.approvals import propose_action
 from issues.services.comments import write_comment
@@ -35,18 +35,6 @@ from issues.sources import WakeupSource
 
 PROPOSAL_WORDS = 200
 """Characters of an action that its approval's title shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one action."""
-
-    ordinal: int
-    action: Action
-    outcome: ActionOutcome
-    reason: str = ""
-    effect: Effect | None = None
-    approval: Approval | None = None
 
 
 def apply_reply(run: Run) -> list[Outcome]:
@@ -177,6 +165,7 @@ def _write_down(run: Run, reply: AgentReply, outcomes: Sequence[Outcome]) -> Non
         dropped=[{"line": drop.line, "number": drop.number, "reason": drop.reason.value} for drop in reply.dropped],
         hint=hint_for(reply),
     )
+    follow_up(worker_for(run.agent, run), run, reply, outcomes)
 
 
 def to_row(run: Run, outcome: Outcome) -> RunAction:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from django.utils import timezone
 
-from agents.adapters.base import AdapterError, Completion, Message, ModelRequest, Role
+from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, ModelRequest, Role, StopReason
 from agents.adapters.continuation import complete_whole
 from agents.adapters.loop import model_loop
 from agents.adapters.reasoning import visible_text
@@ -17,6 +17,9 @@ from engine.actions import parse_agent_actions
 from engine.leases import Lease
 from engine.routing import Route, choose_endpoint
 from engine.text.prompt import HeartbeatPrompt
+
+OUTPUT_SHARE = 0.4
+"""Of a model's window, at most this much is for its answer."""
 
 ANSWER_PLEASE = (
     "Your answer was empty. Answer now: write your comment, or verbs, or `/pass` with the reason if there is nothing"
@@ -58,6 +61,8 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
     def ask(request: ModelRequest) -> Completion:
         completion = lease.wait_for(model_loop().start(route.endpoint, request))
         calls.append(completion)
+        if completion.stop_reason is StopReason.REFUSED:
+            raise AdapterError(ErrorKind.REFUSED, "The model declined to answer.")
         return completion
 
     try:
@@ -71,12 +76,14 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
 
 
 def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry) -> ModelRequest:
+    # Longer answers than this would leave a prompt too little of the window, and vendors count both together.
+    most = int(entry.context_window * OUTPUT_SHARE)
     left = (run.deadline_at - timezone.now()).total_seconds()
     return ModelRequest(
         system=prompt.system,
         messages=(Message(Role.USER, prompt.user),),
         model=route.model,
-        max_output_tokens=run.agent.max_output_tokens or entry.max_output_tokens,
+        max_output_tokens=min(run.agent.max_output_tokens or entry.max_output_tokens, most),
         deadline_seconds=max(left, 1.0),
         thinking=ThinkingLevel(run.agent.thinking),
         thinking_style=entry.thinking,

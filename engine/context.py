@@ -108,7 +108,7 @@ def _read_issue(run: Run) -> Issue:
             "parent__assignee_agent",
             "parent__assignee_member__user",
         )
-    ).get(pk=run.issue_id)
+    ).get(runs=run)
 
 
 def _model(agent: Agent) -> ModelEntry:

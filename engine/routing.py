@@ -56,10 +56,11 @@ def choose_endpoint(agent: Agent) -> Route:
 
 
 def _openai(model: str) -> Route:
-    """A compatible server given by TRIMUS_LLM_BASE_URL goes before the vendor: whoever set it meant it."""
+    """A compatible server given by TRIMUS_LLM_BASE_URL goes before the vendor: who set it meant it. It gets a key of
+    its own or none, never the vendor's."""
     llm = settings.LLM
     if llm.compatible_base_url:
-        endpoint = Endpoint("openai", base_url=llm.compatible_base_url, api_key=llm.openai_api_key or "none")
+        endpoint = Endpoint("openai", base_url=llm.compatible_base_url, api_key=llm.compatible_api_key)
         chosen = model or llm.compatible_model
         if not chosen:
             raise NoProvider("TRIMUS_LLM_MODEL is not set.")

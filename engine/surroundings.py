@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from django.db.models import OuterRef, Subquery
 
@@ -20,15 +21,12 @@ SMALL_FILE = 4_000
 
 def read_children(issue: Issue) -> tuple[Child, ...]:
     """Every direct child with its findings and newest comment, in three queries."""
-    newest = Comment.objects.filter(issue=OuterRef("pk"), deleted_at=None).order_by("-pk").values("pk")[:1]
     children = list(
-        issue.children.select_related("company", "assignee_agent", "assignee_member__user")
-        .annotate(newest=Subquery(newest))
-        .order_by("-updated_at")[:MOST_CHILDREN]
+        issue.children.select_related("company", "assignee_agent", "assignee_member__user").order_by("-updated_at")[
+            :MOST_CHILDREN
+        ]
     )
-    comments = Comment.objects.select_related("author_agent", "author_member__user").in_bulk(
-        [child.newest for child in children if child.newest is not None]
-    )
+    comments = _newest_comments(children)
     findings = defaultdict(list)
     for row in FindingRow.objects.filter(issue__in=children).select_related("agent").order_by("pk"):
         findings[row.issue_id].append(_finding(row))
@@ -37,10 +35,18 @@ def read_children(issue: Issue) -> tuple[Child, ...]:
             issue_line(child),
             child.updated_at,
             tuple(findings[child.pk]),
-            _comment(comments[child.newest]) if child.newest in comments else None,
+            _comment(comments[child.pk]) if child.pk in comments else None,
         )
         for child in children
     )
+
+
+def _newest_comments(children: Sequence[Issue]) -> dict[int, Comment]:
+    """Each child's newest comment, by the child's id."""
+    newest = Comment.objects.filter(issue=OuterRef("pk"), deleted_at=None).order_by("-pk").values("pk")[:1]
+    ids = Issue.objects.filter(pk__in=[child.pk for child in children]).values(newest=Subquery(newest))
+    comments = Comment.objects.filter(pk__in=ids).select_related("author_agent", "author_member__user")
+    return {comment.issue_id: comment for comment in comments}
 
 
 def read_materials(issue: Issue) -> Materials:

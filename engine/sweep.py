@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import structlog
 from django.db.models import F, Max
@@ -49,7 +50,7 @@ def fire_routines() -> None:
     due = Routine.objects.filter(enabled=True, next_fire_at__lte=now).order_by("next_fire_at")[:BATCH]
     for routine in due:
         # Pushed forward before the risky step, inside: a routine that cannot fire does not hold up the others.
-        _guarded(lambda routine=routine: fire_routine(routine=routine, now=now))
+        _guarded(partial(fire_routine, routine=routine, now=now))
 
 
 def wake_scheduled() -> None:
@@ -58,12 +59,11 @@ def wake_scheduled() -> None:
     now = timezone.now()
     due = Agent.objects.filter(status=AgentStatus.ACTIVE, next_schedule_at__lte=now).select_related("company")
     for agent in due.order_by("next_schedule_at")[:BATCH]:
-        following = now + timedelta(minutes=agent.schedule_minutes or 0)
-        if agent.schedule_minutes is None:
-            following = None
+        minutes = agent.schedule_minutes
+        following = now + timedelta(minutes=minutes) if minutes is not None else None
         taken = Agent.objects.filter(pk=agent.pk, next_schedule_at=agent.next_schedule_at)
         if taken.update(next_schedule_at=following) and following is not None:
-            _guarded(lambda agent=agent: wake_on_schedule(agent=agent))
+            _guarded(partial(wake_on_schedule, agent=agent))
 
 
 def release_forgotten() -> None:

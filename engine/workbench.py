@@ -11,11 +11,12 @@ from django.utils import timezone
 from agents.models import Agent, Run, Wakeup, WakeupState
 from agents.services.wakeups import wake_agent
 from engine import fence
-from engine.apply import Outcome, apply_reply
+from engine.apply import apply_reply
 from engine.claim import start
 from engine.completion import storable
 from engine.context import build_context, gather
 from engine.meters import meter_for
+from engine.outcomes import Outcome
 from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
 from engine.record import keep_prompt
 from engine.routing import NoProvider, choose_endpoint

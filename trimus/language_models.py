@@ -18,6 +18,7 @@ class LanguageModels:
     anthropic_api_key: str = field(default="", repr=False)
     anthropic_base_url: str = ""
     compatible_base_url: str = ""
+    compatible_api_key: str = field(default="", repr=False)
     compatible_model: str = ""
 
     @property

@@ -232,6 +232,7 @@ LLM = LanguageModels(
     anthropic_api_key=env.str("ANTHROPIC_API_KEY", default=""),
     anthropic_base_url=env.str("ANTHROPIC_BASE_URL", default=""),
     compatible_base_url=env.str("TRIMUS_LLM_BASE_URL", default=""),
+    compatible_api_key=env.str("TRIMUS_LLM_API_KEY", default=""),
     compatible_model=env.str("TRIMUS_LLM_MODEL", default=""),
 )
 
@@ -264,6 +265,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Trimus",
     "DESCRIPTION": "People and agents act here as on the board: the same rules, the same activity.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
     "COMPONENT_SPLIT_REQUEST": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Two fields with the same choices are one type, by the name given here.

@@ -7,7 +7,7 @@ import pytest
 from agents.models import ActionOutcome, Agent, ModelCall, Run, RunState, Wakeup, WakeupState
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
-from issues.models import Activity, Company, Issue, Status
+from issues.models import Activity, Company, InboxItem, Issue, Status
 from tests import build
 
 # Committed for real: the thread that renews leases looks from a connection of its own.
@@ -49,7 +49,7 @@ def test_a_run_keeps_what_was_sent_and_what_was_received() -> None:
     company, _ = build.company_with_founder()
     ada = scripted(company, "Ada", "Hello.\n/label bug", instructions="Be short.")
     issue = build.issue(company, "Write the notes", assignee=ada)
-    (run,) = run_all()
+    run = run_all()[0]
     assert "Be short." in run.system_message
     assert issue.identifier in run.user_message
     assert run.reply == "Hello.\n/label bug"
@@ -61,7 +61,7 @@ def test_actions_that_are_refused_do_not_stop_the_others() -> None:
     company, _ = build.company_with_founder()
     ada = scripted(company, "Ada", "Working.\n/label nonsense\n/assign @nobody\n/priority high\n/status wibble")
     issue = build.issue(company, assignee=ada)
-    (run,) = run_all()
+    run = run_all()[0]
     outcomes = {action.verb: action.outcome for action in run.actions.all()}
     assert outcomes == {
         "label": ActionOutcome.FAILED,
@@ -132,3 +132,33 @@ def test_what_policy_sends_to_the_board_is_carried_out_when_approved() -> None:
     other.refresh_from_db()
     action.refresh_from_db()
     assert (approval.failure, other.status, action.outcome) == ("", Status.CANCELLED, ActionOutcome.APPLIED)
+
+
+def test_an_agent_that_changed_something_goes_on_and_stops_at_the_limit() -> None:
+    company, owner = build.company_with_founder(continue_limit=3)
+    ada = scripted(company, "Ada", "Another step.\n/status in_progress\n/write-file log.md\n```\nstep\n```")
+    issue = build.issue(company, assignee=ada)
+    runs = run_all()
+    assert len(runs) == 4
+    assert {run.depth for run in runs} == {0}
+    told = InboxItem.objects.get(member=issue.responsible)
+    assert told.kind == "stopped"
+    assert "3 times" in told.text
+    assert owner.member is not None
+
+
+def test_an_agent_that_changes_nothing_runs_once_and_a_person_is_told() -> None:
+    company, _ = build.company_with_founder()
+    ada = scripted(company, "Ada", "I thought about it.")
+    issue = build.issue(company, assignee=ada)
+    assert len(run_all()) == 1
+    assert InboxItem.objects.get(member=issue.responsible).kind == "stopped"
+
+
+def test_answering_a_person_is_no_standstill() -> None:
+    company, owner = build.company_with_founder()
+    ada = scripted(company, "Ada", "The answer is four.")
+    issue = build.issue(company, status=Status.BACKLOG, assignee=ada)
+    build.comment(issue, "How many are there?", actor=owner)
+    assert len(run_all()) == 1
+    assert not InboxItem.objects.exists()

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from engine.apply import Outcome
+from engine.outcomes import Outcome
 from engine.workbench import Trial, find_pair, try_reply
 from issues.refusals import Refusal
 
