@@ -22,7 +22,7 @@ from engine.record import keep_prompt
 from engine.routing import NoProvider, choose_endpoint
 from issues.actors import SYSTEM
 from issues.effects import Wake, unit
-from issues.models import Company, Issue
+from issues.models import Issue
 from issues.refusals import Conflict, Invalid
 from issues.sources import WakeupSource
 from issues.texts import fold
@@ -41,22 +41,27 @@ class _TakeBack(Exception):
     """Ends a dry run's transaction."""
 
 
+def find_issue(identifier: str) -> Issue:
+    """The issue of that identifier. Invalid if there is none."""
+    key, _, number = identifier.strip().upper().rpartition("-")
+    found = None
+    if number.isdecimal() and len(number) < 10:
+        found = Issue.objects.select_related("company").filter(company__key=key, number=int(number)).first()
+    if found is None:
+        raise Invalid(f"There is no issue {identifier}.")
+    return found
+
+
 def find_pair(identifier: str, handle: str) -> tuple[Agent, Issue]:
     """The issue of that identifier and the agent of its company with that handle. Invalid if there is none."""
-    key, _, number = identifier.strip().upper().rpartition("-")
-    company = Company.objects.filter(key=key).first()
-    issue = None
-    if company is not None and number.isdigit():
-        issue = company.issues.select_related("company").filter(number=int(number)).first()
-    if company is None or issue is None:
-        raise Invalid(f"There is no issue {identifier}.")
+    issue = find_issue(identifier)
     wanted = fold(handle.strip().removeprefix("@"))
-    agents = company.agents.present().select_related("company", "manager").order_by("handle")
+    agents = issue.company.agents.present().select_related("company", "manager").order_by("handle")
     for agent in agents:
         if fold(agent.handle) == wanted:
             return agent, issue
     names = ", ".join(f"@{agent.handle}" for agent in agents)
-    raise Invalid(f"There is no agent @{wanted} in {company}.", f"There are: {names or 'none'}.")
+    raise Invalid(f"There is no agent @{wanted} in {issue.company}.", f"There are: {names or 'none'}.")
 
 
 def try_reply(agent: Agent, issue: Issue, reply: str, *, is_dry: bool) -> Trial:
