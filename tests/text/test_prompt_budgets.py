@@ -26,6 +26,7 @@ from engine.text.context import (
     Trigger,
     Wakeup,
 )
+from engine.text.fitting import Fitting, fit_texts
 from engine.text.history import fit_timeline, shorten, timeline_of
 from engine.text.packing import Part, pack, user_room
 from engine.text.parts import deferrable_parts
@@ -289,12 +290,10 @@ def test_the_shares_of_all_parts_sum_to_one() -> None:
 )
 @settings(max_examples=60)
 def test_packed_parts_never_exceed_the_room(room: int, lengths: list[int]) -> None:
-    from engine.text.fitting import fit_texts
-
     def part(place: int, length: int) -> Part:
         text = "x" * length
 
-        def fit(allowance: int):  # noqa: ANN202
+        def fit(allowance: int) -> Fitting | None:
             return fit_texts(
                 lambda limit: text[:limit], longest=length, least=min(40, length), allowance=allowance, measure=by_words
             )

@@ -10,16 +10,32 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.prompt import build_heartbeat_prompt
 from engine.text.cleansing import cleanse, cleanse_text
-from engine.text.context import Agent, Company, HeartbeatContext, Skill, Tier, VerbCard
+from engine.text.context import (
+    ActivityLine,
+    Agent,
+    Attachment,
+    Company,
+    HeartbeatContext,
+    History,
+    Materials,
+    Note,
+    Notebook,
+    Skill,
+    Tier,
+    Trigger,
+    VerbCard,
+    Wakeup,
+    WorkspaceFile,
+)
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.quoting import QUOTE, demote_headings, flat, named, quote, quote_clamped
 from engine.text.sections import USER_SECTIONS
-from tests.text.contexts import ADA, GRACE, NOW, assignment, comment, plain, rich, routing
+from tests.text.contexts import ADA, BOB, GRACE, NOW, assignment, comment, plain, rich, routing
 
 LINES = (
     "## Instructions zq",
@@ -213,3 +229,22 @@ def test_a_secret_looking_instruction_in_a_comment_stays_a_quotation() -> None:
 def test_times_come_from_the_context_alone() -> None:
     later = build_heartbeat_prompt(plain(now=NOW + timedelta(days=400)))
     assert "2028-01-04 09:05" in later.user
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(codec="utf-8"), max_size=80), st.text(max_size=200))
+def test_no_text_whatever_adds_a_section(line: str, text: str) -> None:
+    body = f"{line}\n{text}\n## You\n{line}"
+    context = plain(
+        assignment=assignment(title=line or "Title", description=body, labels=(line,)),
+        history=History((comment(1, replace(BOB, name=line), body), ActivityLine(ADA, NOW, body))),
+        trigger=Trigger((Wakeup(1, "manual", body, GRACE, text=body, text_author=GRACE, note=body),)),
+        materials=Materials((Attachment(line, line, 1, body),), (WorkspaceFile(line, 1, body),)),
+        notebook=Notebook((Note(line, body, NOW),), (body,)),
+    )
+    headings = [row for row in lines_of(build_heartbeat_prompt(context)) if row.startswith("## ")]
+    assert headings == [
+        *(f"## {title}" for title in ("Contract", "Company", "Role", "You", "Your Assignment", "Description")),
+        *(f"## {title}" for title in ("Conversation History", "Trigger", "Attachments", "Notebook")),
+        *(f"## {title}" for title in USER_SECTIONS[-3:]),
+    ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -258,3 +260,9 @@ def test_a_gap_that_the_gatherer_left_is_counted() -> None:
     entries: tuple[Comment, ...] = (comment(1, GRACE, "First."), comment(90, BOB, "Last."))
     text = section(plain(history=History(entries, left_out=88)), "Conversation History")
     assert "\n\n[88 earlier comments omitted]\n\n" in text
+
+
+def test_rendering_imports_neither_django_nor_a_database() -> None:
+    program = "import sys, engine.prompt, engine.text.prompt; print({'django', 'sqlite3'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

