@@ -11,13 +11,14 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit
 
 from django.apps import apps
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
@@ -55,15 +56,16 @@ class Visit:
         return self.member.role == Role.OWNER
 
 
-CompanyView = Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]
+CompanyView = Callable[Concatenate[HttpRequest, Visit, P], HttpResponseBase]
 
 
-def company_page(view: CompanyView[P]) -> Callable[..., HttpResponse]:
+def company_page(view: CompanyView[P]) -> Callable[..., HttpResponseBase]:
     """Make a view of one company: it gets the visit in place of the address, and its refusals become answers."""
 
     @functools.wraps(view)
-    @login_required
-    def page(request: HttpRequest, company: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def page(request: HttpRequest, company: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not isinstance(request.user, User):
+            return _log_in_first(request)
         visit = load_visit(request.user, company)
         with timezone.override(visit.member.user.time_zone):
             try:
@@ -74,7 +76,7 @@ def company_page(view: CompanyView[P]) -> Callable[..., HttpResponse]:
     return page
 
 
-def load_visit(user: Any, slug: str) -> Visit:
+def load_visit(user: User, slug: str) -> Visit:
     """The user's visit to the company of that slug, in one query; 404 unless they are a member now."""
     member = _memberships(user).filter(company__key=slug.upper()).first()
     if member is None:
@@ -126,6 +128,18 @@ def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse
     response = show(request, visit, "refused.html", context)
     response.status_code = refusal.http_status
     return response
+
+
+def _log_in_first(request: HttpRequest) -> HttpResponse:
+    """To the log-in page, and back to where the person was. A script is told instead, so that what stands in the
+    page's fields stays there."""
+    if is_partial(request):
+        hint = "Log in in another tab, then send it again: what you wrote is still here."
+        toast = {"text": "You are logged out.", "hint": hint, "error": True}
+        return _tell(HttpResponse(status=401), {"trimus:toast": toast})
+    came_from = urlsplit(request.headers.get("Referer", ""))
+    here = request.get_full_path()
+    return redirect_to_login(here if request.method in ("GET", "HEAD") else came_from.path or "/")
 
 
 def _tell(response: HttpResponse, events: dict[str, Any]) -> HttpResponse:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from issues.converters import CompanySlug, Identifier
-from issues.views import activity, approvals, board, changes, comments, home, inbox, issue, session, writing
+from issues.views import activity, approvals, board, changes, comments, home, inbox, issue, material, session, writing
 
 Patterns = list[URLPattern | URLResolver]
 
@@ -25,6 +25,9 @@ issue_patterns: Patterns = [
     path("heartbeat/", changes.heartbeat, name="heartbeat"),
     path("stop/", changes.stop_run, name="stop-run"),
     path("move/", board.move, name="move"),
+    path("attach/", material.attach, name="attach"),
+    path("findings/<int:finding>/", material.finding, name="finding"),
+    path("files/<int:file>/", material.workspace_file, name="file"),
     path("wakes/", comments.wakes, name="wakes"),
     path("comments/", comments.write, name="write-comment"),
     path("comments/<int:comment>/", comments.edit, name="edit-comment"),
@@ -43,6 +46,7 @@ company_patterns: Patterns = [
     path("issues/", board.issue_list, name="issues"),
     path("issues/new/", writing.new_issue, name="new-issue"),
     path("issues/<identifier:identifier>/", include(issue_patterns)),
+    path("attachments/<int:attachment>/<str:name>", material.attachment, name="attachment"),
     path("preview/", comments.preview, name="preview"),
     path("complete/", comments.complete, name="complete"),
     path("inbox/", inbox.inbox, name="inbox"),

@@ -14,4 +14,6 @@ urlpatterns = [
     path("api/", include("agents.api.urls")),
     re_path(r"^api/(?P<address>.+)/$", without_slash),
     re_path(r"^api(?:/|$)", Nowhere.as_view()),
+    path("", include("issues.urls")),
+    path("", include("agents.urls")),
 ]

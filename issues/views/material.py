@@ -1,0 +1,117 @@
+"""What an issue holds beside words: findings, workspace files with their versions, attachments."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from issues import blobs
+from issues.markdown import Place
+from issues.models import Attachment, FileVersion, Finding, WorkspaceFile
+from issues.names import Names
+from issues.pages import Visit, changed, company_page, show
+from issues.refusals import Invalid, NotFound
+from issues.services.files import attach_file
+from issues.views.lookup import find_issue
+
+SHOWN_BYTES = 256 * 1024
+"""Larger files are offered for download instead of shown."""
+
+_SANDBOX = "sandbox; default-src 'none'"
+_SHOWN_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    kind: str  # added, removed, place, same
+    text: str
+
+
+@require_safe
+@company_page
+def finding(request: HttpRequest, visit: Visit, identifier: str, finding: int) -> HttpResponse:
+    issue = find_issue(visit, identifier)
+    found = Finding.objects.filter(issue=issue, pk=finding).first()
+    if found is None:
+        raise NotFound("There is no such finding.")
+    names = Names(visit.company)
+    context = {
+        "issue": issue,
+        "finding": found,
+        "agent": names.agents.get(found.agent_id),
+        "place": Place(visit.company.key, names.handles),
+    }
+    return show(request, visit, "issues/finding.html", context)
+
+
+@require_safe
+@company_page
+def workspace_file(request: HttpRequest, visit: Visit, identifier: str, file: int) -> HttpResponse:
+    """A file at one of its versions (the newest unless asked), with what that version changed."""
+    issue = find_issue(visit, identifier)
+    found = WorkspaceFile.objects.filter(issue=issue, pk=file).first()
+    versions = list(FileVersion.objects.filter(file=found).select_related("blob").order_by("-number"))
+    if found is None or not versions:
+        raise NotFound("There is no such file.")
+    shown = next((row for row in versions if str(row.number) == request.GET.get("version")), versions[0])
+    before = next((row for row in versions if row.number == shown.number - 1), None)
+    text = _text(shown)
+    names = Names(visit.company)
+    context = {
+        "issue": issue,
+        "file": found,
+        "versions": [{"row": row, "agent": names.agents.get(row.agent_id or 0)} for row in versions],
+        "shown": shown,
+        "text": text,
+        "diff": _diff(_text(before) or "", text or "") if before is not None else [],
+    }
+    return show(request, visit, "issues/file.html", context)
+
+
+@require_safe
+@company_page
+def attachment(request: HttpRequest, visit: Visit, attachment: int, name: str) -> HttpResponseBase:  # noqa: ARG001
+    """The bytes, as a download that no page can run; pictures can stand in a text."""
+    found = Attachment.objects.select_related("blob").filter(issue__company=visit.company, pk=attachment).first()
+    if found is None:
+        raise NotFound("There is no such attachment.")
+    is_picture = found.media_type in _SHOWN_IMAGES
+    response = FileResponse(
+        blobs.path_of(found.blob_id).open("rb"),
+        as_attachment=not is_picture,
+        filename=found.name,
+        content_type=found.media_type if is_picture else "application/octet-stream",
+    )
+    response.headers["Content-Security-Policy"] = _SANDBOX
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@require_POST
+@company_page
+def attach(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
+    issue = find_issue(visit, identifier)
+    files = request.FILES.getlist("file")
+    if not files:
+        raise Invalid("Choose a file first.", field="file")
+    for file in files:
+        attach_file(actor=visit.person, issue=issue, name=file.name or "file", content=file.read())
+    said = f"{files[0].name} is attached." if len(files) == 1 else f"{len(files)} files are attached."
+    return changed(request, said, to=reverse("issue", args=[visit.company.slug, identifier]))
+
+
+def _text(version: FileVersion | None) -> str | None:
+    """The content as text; None if it is too large to show."""
+    if version is None or version.blob.size > SHOWN_BYTES:
+        return None
+    return blobs.read(version.blob).decode("utf-8", "replace")
+
+
+def _diff(before: str, after: str) -> list[DiffLine]:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3)
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    return [DiffLine(kinds.get(line[0], "same"), line) for line in lines if not line.startswith(("---", "+++"))]

@@ -1,0 +1,206 @@
+// Writing: drafts that survive, whom a comment wakes, a preview, and names that complete themselves.
+(() => {
+  "use strict";
+
+  const WAKES_MS = 350;
+  const COMPLETE_MS = 120;
+  const DRAFT = "trimus-draft:";
+
+  const csrf = () => document.querySelector("[name=csrfmiddlewaretoken]").value;
+
+  // --- Drafts: kept until the server said that it has the text
+
+  const keyOf = (form) => `${DRAFT}${document.body.dataset.root}${form.dataset.composer}`;
+
+  function keep(form) {
+    const text = form.querySelector("[data-text]").value;
+    if (text.trim()) localStorage.setItem(keyOf(form), JSON.stringify({ text, sent: false }));
+    else localStorage.removeItem(keyOf(form));
+  }
+
+  function restore(form) {
+    const field = form.querySelector("[data-text]");
+    const draft = JSON.parse(localStorage.getItem(keyOf(form)) ?? "null");
+    if (!draft || draft.text === field.value || (field.defaultValue && !draft.text)) return;
+    field.value = draft.text;
+  }
+
+  // A form that was sent the ordinary way has arrived when the page after it says so.
+  function forgetArrived() {
+    if (!document.querySelector(".toast:not(.error)")) return;
+    for (const key of Object.keys(localStorage)) {
+      if (key.startsWith(DRAFT) && JSON.parse(localStorage.getItem(key)).sent) localStorage.removeItem(key);
+    }
+  }
+
+  document.addEventListener("submit", (event) => {
+    const key = event.target.dataset?.composer && keyOf(event.target);
+    const draft = key && JSON.parse(localStorage.getItem(key) ?? "null");
+    if (draft) localStorage.setItem(key, JSON.stringify({ ...draft, sent: true }));
+  });
+
+  document.addEventListener("htmx:after:request", (event) => {
+    const form = event.target.closest?.("[data-wakes]");
+    if (!form || event.detail.ctx.response?.status !== 204) return;
+    localStorage.removeItem(keyOf(form));
+    form.querySelector("[data-text]").value = "";
+    showPreview(form, false);
+    form.querySelectorAll("[name=without]").forEach((input) => input.remove());
+    showWakes(form);
+  });
+
+  // --- Whom it wakes
+
+  let wakesTimer = null;
+
+  function withoutOf(form) {
+    return [...form.querySelectorAll("[name=without]")].map((input) => input.value);
+  }
+
+  async function post(address, values) {
+    const body = new URLSearchParams([["csrfmiddlewaretoken", csrf()], ...values]);
+    const answer = await fetch(address, { method: "POST", body, headers: { "HX-Request": "true" } });
+    if (!answer.ok) throw new Error(answer.status);
+    return answer.text();
+  }
+
+  async function showWakes(form) {
+    const text = form.querySelector("[data-text]").value;
+    const values = [["body", text || " "], ...withoutOf(form).map((handle) => ["without", handle])];
+    const place = form.querySelector("[data-wakes-place]");
+    try {
+      place.innerHTML = await post(form.dataset.wakes, values);
+    } catch {
+      place.textContent = "Whom this wakes cannot be told just now.";
+    }
+  }
+
+  document.addEventListener("change", (event) => {
+    const handle = event.target.dataset?.without;
+    if (!handle) return;
+    const form = event.target.closest("[data-wakes]");
+    form.querySelectorAll("[name=without]").forEach((input) => input.value === handle && input.remove());
+    if (event.target.checked) return;
+    const input = Object.assign(document.createElement("input"), { type: "hidden", name: "without", value: handle });
+    form.append(input);
+  });
+
+  // --- Preview
+
+  async function showPreview(form, on) {
+    const field = form.querySelector("[data-text]");
+    const place = form.querySelector("[data-preview-place]");
+    const button = form.querySelector("[data-toggle-preview]");
+    if (on) place.innerHTML = await post(form.dataset.preview, [["body", field.value]]);
+    place.hidden = !on;
+    field.hidden = on;
+    button.lastChild.textContent = on ? "Write" : "Preview";
+    if (!on && document.activeElement === button) field.focus();
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-toggle-preview]");
+    if (!button) return;
+    const form = button.closest("form");
+    showPreview(form, form.querySelector("[data-preview-place]").hidden);
+  });
+
+  // --- Completion of @names and #issues
+
+  let list = null;
+  let completeTimer = null;
+
+  function wordBefore(field) {
+    const found = /(^|[\s(])([@#])([\w.-]{0,40})$/.exec(field.value.slice(0, field.selectionStart));
+    return found && { of: found[2] === "@" ? "people" : "issues", word: found[3], length: found[3].length + 1 };
+  }
+
+  async function complete(field) {
+    const before = wordBefore(field);
+    const form = field.closest("[data-complete]");
+    if (!before || !form) return closeList();
+    const query = new URLSearchParams({ of: before.of, q: before.word });
+    const answer = await fetch(`${form.dataset.complete}?${query}`, { headers: { "HX-Request": "true" } });
+    const options = answer.ok ? (await answer.text()).trim() : "";
+    if (!options || document.activeElement !== field) return closeList();
+    openList(field, options);
+  }
+
+  function openList(field, options) {
+    closeList();
+    list = document.createElement("div");
+    list.className = "completion";
+    list.id = "completion";
+    list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", "Suggestions");
+    list.innerHTML = options;
+    [...list.children].forEach((option, index) => (option.id = `completion-${index}`));
+    list.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      choose(field, event.target.closest("[role=option]"));
+    });
+    field.closest(".composer-place").append(list);
+    field.setAttribute("aria-controls", list.id);
+    mark(field, 0);
+  }
+
+  function closeList() {
+    list?.remove();
+    list = null;
+    for (const field of document.querySelectorAll("[aria-activedescendant]")) {
+      field.removeAttribute("aria-activedescendant");
+      field.removeAttribute("aria-controls");
+    }
+  }
+
+  function mark(field, index) {
+    [...list.children].forEach((option, at) => option.setAttribute("aria-selected", String(at === index)));
+    field.setAttribute("aria-activedescendant", list.children[index].id);
+  }
+
+  function choose(field, option) {
+    const before = wordBefore(field);
+    if (option && before) {
+      const at = field.selectionStart;
+      field.setRangeText(`${option.dataset.insert} `, at - before.length, at, "end");
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    closeList();
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (!list || !event.target.matches("[data-text]")) return;
+    const options = [...list.children];
+    const here = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    if (event.key === "ArrowDown") mark(event.target, (here + 1) % options.length);
+    else if (event.key === "ArrowUp") mark(event.target, (here - 1 + options.length) % options.length);
+    else if (event.key === "Enter" || event.key === "Tab") choose(event.target, options[here]);
+    else if (event.key === "Escape") closeList();
+    else return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, { capture: true });
+
+  document.addEventListener("focusout", (event) => event.target.matches?.("[data-text]") && closeList());
+
+  // --- Start
+
+  document.addEventListener("input", (event) => {
+    const field = event.target;
+    if (!field.matches("[data-text]")) return;
+    const form = field.closest("[data-composer]");
+    keep(form);
+    clearTimeout(completeTimer);
+    completeTimer = setTimeout(() => complete(field), COMPLETE_MS);
+    if (!form.dataset.wakes) return;
+    clearTimeout(wakesTimer);
+    wakesTimer = setTimeout(() => showWakes(form), WAKES_MS);
+  });
+
+  forgetArrived();
+  for (const form of document.querySelectorAll("[data-composer]")) {
+    restore(form);
+    form.querySelector("[data-toggle-preview]")?.removeAttribute("hidden");
+    if (form.dataset.wakes && form.querySelector("[data-text]").value) showWakes(form);
+  }
+})();

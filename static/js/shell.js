@@ -1,0 +1,154 @@
+// What every page needs: menus, dialogs, toasts, times that stay true, forms that send themselves.
+(() => {
+  "use strict";
+
+  const TOAST_MS = 6000;
+  const AGO_MS = 30000;
+
+  document.documentElement.classList.add("scripted");
+
+  // --- Menus: <details> that close when one looks elsewhere, and are walked with the arrows.
+
+  function closeMenus(except) {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (menu !== except && !menu.contains(except)) menu.open = false;
+    }
+  }
+
+  function itemsOf(menu) {
+    return [...menu.querySelectorAll(".list button, .list a")].filter((item) => item.offsetParent !== null);
+  }
+
+  document.addEventListener("click", (event) => closeMenus(event.target.closest("details.menu")));
+
+  document.addEventListener("keydown", (event) => {
+    const menu = event.target.closest?.("details.menu[open]");
+    if (!menu) return;
+    if (event.key === "Escape") {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+      event.stopPropagation();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const items = itemsOf(menu);
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      const here = items.indexOf(document.activeElement);
+      items[(here + step + items.length) % items.length]?.focus();
+      event.preventDefault();
+    }
+  });
+
+  // A choice in a menu is made: the menu closes and the focus stays where the reader was.
+  document.addEventListener("submit", (event) => {
+    const menu = event.target.closest("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+
+  // --- Dialogs
+
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-opens]");
+    if (opener) document.getElementById(opener.dataset.opens)?.showModal();
+    if (event.target instanceof HTMLDialogElement) event.target.close();
+  });
+
+  // --- The side bar as a sheet on phones
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && location.hash === "#nav") location.hash = "";
+  });
+
+  // --- Toasts
+
+  function icon(name) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.classList.add("icon");
+    svg.setAttribute("aria-hidden", "true");
+    svg.append(document.createElementNS("http://www.w3.org/2000/svg", "use"));
+    svg.firstChild.setAttribute("href", `#i-${name}`);
+    return svg;
+  }
+
+  function paragraph(text) {
+    const p = document.createElement("p");
+    p.textContent = text;
+    return p;
+  }
+
+  function finish(toast) {
+    const close = document.createElement("button");
+    close.className = "button bare square compact";
+    close.setAttribute("aria-label", "Dismiss");
+    close.append(icon("close"));
+    close.addEventListener("click", () => toast.remove());
+    toast.append(close);
+    if (!toast.classList.contains("error")) setTimeout(() => toast.remove(), TOAST_MS);
+  }
+
+  function say({ text, hint, error }) {
+    const toast = document.createElement("div");
+    toast.className = error ? "toast error" : "toast";
+    const words = document.createElement("div");
+    words.append(paragraph(text));
+    if (hint) words.append(paragraph(hint));
+    toast.append(icon(error ? "alert" : "check"), words);
+    finish(toast);
+    document.getElementById("toasts").append(toast);
+  }
+
+  document.querySelectorAll("[data-toast]").forEach(finish);
+  document.addEventListener("trimus:toast", (event) => say(event.detail));
+  document.addEventListener("htmx:error", () => {
+    say({ text: "The server did not answer.", hint: "Nothing was lost. Try again.", error: true });
+  });
+  document.addEventListener("htmx:response:error", (event) => {
+    const response = event.detail.ctx.response;
+    if (response.headers.get("HX-Trigger")) return; // it says itself what was wrong
+    say({ text: `That did not work (${response.status}).`, hint: "Load the page again and retry.", error: true });
+  });
+
+  // --- Times
+
+  const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "long" });
+  const MINUTE = 60;
+  const HOUR = 60 * MINUTE;
+  const DAY = 24 * HOUR;
+
+  function howLongAgo(seconds) {
+    if (seconds < 45) return "just now";
+    if (seconds < HOUR) return `${Math.max(1, Math.round(seconds / MINUTE))} min ago`;
+    if (seconds < DAY) return `${Math.round(seconds / HOUR)} h ago`;
+    return `${Math.round(seconds / DAY)} d ago`;
+  }
+
+  function refreshTimes(root = document) {
+    for (const time of root.querySelectorAll("time[data-ago]")) {
+      const moment = new Date(time.dateTime);
+      const seconds = (Date.now() - moment) / 1000;
+      if (seconds < 7 * DAY) time.textContent = howLongAgo(seconds);
+      time.title = zoned.format(moment);
+    }
+  }
+
+  setInterval(refreshTimes, AGO_MS);
+  document.addEventListener("htmx:after:swap", () => refreshTimes());
+  refreshTimes();
+
+  // --- Forms
+
+  document.addEventListener("change", (event) => {
+    if (event.target.form?.matches("[data-autosubmit]")) sendFilters(event.target.form);
+  });
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-autosubmit]")) return;
+    event.preventDefault();
+    sendFilters(event.target);
+  });
+
+  // Filters that are empty stay out of the address, so that it can be read and shared.
+  function sendFilters(form) {
+    const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    location.assign(`${form.action.split("?")[0]}?${chosen}`);
+  }
+})();
