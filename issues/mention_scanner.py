@@ -194,7 +194,7 @@ class _Inline:
                     position = self._code_span_end(position, len(run))
                 case "<":
                     position = self._tag_end(position - 1)
-                case ":" if text.startswith("//", position) and text[position - 2 : position - 1].isalnum():
+                case ":" if text.startswith("//", position):
                     position = self._match_end(_URL_REST, position)
                 case "[":
                     brackets += len(run)

@@ -96,7 +96,7 @@ class _Names:
             key, position = _piece(text, position)
             for character in key:
                 node = node.following.setdefault(character, _Node())
-        if node is not self._root and node.name is None:
+        if node.name is None:
             node.name = name
 
     def longest_at(self, text: str, position: int) -> _Name | None:

@@ -82,7 +82,24 @@ def test_a_mention_may_end_before(after: str) -> None:
 
 @pytest.mark.parametrize(
     "after",
-    ["a", "7", "_a", "-a", ".a", "é", "\u0301", "@x", "@bob", "/x", "://x", ":example.org", "\u200ba", "-_a", "ª"],
+    [
+        "a",
+        "7",
+        "_a",
+        "-a",
+        ".a",
+        "é",
+        "\u0301",
+        "@x",
+        "@bob",
+        "/x",
+        "://x",
+        ":example.org",
+        "\u200ba",
+        "-_a",
+        "ª",
+        "\u20dd",
+    ],
 )
 def test_no_mention_ends_before(after: str) -> None:
     assert "ann" not in found(f"@ann{after}")
@@ -102,6 +119,7 @@ def test_no_mention_ends_before(after: str) -> None:
         "- a\n\n      @ann",
         "-      @ann",
         "# a\n    @ann",
+        "<!-- a -->\n    @ann",
         "``` x\n@ann\n~~~\n```x\n@ann",
         "- ```\n  @ann\n  ```",
         "  ~~~~\n@ann\n~~~\n@ann",
@@ -129,6 +147,8 @@ def test_code_mentions_nobody(text: str) -> None:
         "- a\n\n    @ann",
         "1. a\n\n    - b\n\n      @ann",
         "- a\n    @ann",
+        "- a\nb\n\n    @ann",
+        "| ` | @ann |\n| ` |",
         "- a\n\nb\n\n   @ann",
         "```\n```\n@ann",
         "``` ` ```\n@ann",
@@ -163,7 +183,17 @@ def test_targets_and_addresses_mention_nobody(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[a] (@ann)", "a](@ann)", "\\[a](@ann)", "[a](b @ann", "[^1]: @ann", "a: //@ann @ann", "[@ann][x]"]
+    "text",
+    [
+        "[a] (@ann)",
+        "a](@ann)",
+        "[a] b](@ann)",
+        "\\[a](@ann)",
+        "[a](b @ann",
+        "[^1]: @ann",
+        "a: //@ann @ann",
+        "[@ann][x]",
+    ],
 )
 def test_what_only_looks_like_a_link_is_speech(text: str) -> None:
     assert found(text) == ("ann",)
@@ -178,6 +208,7 @@ def test_what_only_looks_like_a_link_is_speech(text: str) -> None:
         "a <!-- @ann\n@ann --> @bob",
         "<!-- @ann\n\n@ann --> @bob",
         "<!--> @bob <!--->",
+        "a <!--> @bob -->",
         "a <![CDATA[ > @ann ]]> @bob",
         "a <?x @ann ?> @bob",
         "a <!X @ann> @bob",
@@ -245,6 +276,11 @@ def test_a_text_quoted_line_by_line_mentions_nobody(text: str) -> None:
 @given(st.text("@an ~<>[]()\\_-*.\n#|\t", max_size=60))
 def test_a_text_without_back_ticks_mentions_nobody_in_a_fence(text: str) -> None:
     assert found(f"```\n{text}\n```\n@bob") == ("bob",)
+
+
+@pytest.mark.timeout(20)  # square time, which putting accents in order takes, would be hours
+def test_accents_without_end_are_no_name() -> None:
+    assert found("@ann" + "\u0301\u0327" * 500_000 + " @bob") == ("bob",)
 
 
 def test_importing_the_reader_of_mentions_imports_no_django() -> None:

@@ -225,6 +225,10 @@ def test_hidden_blocks_that_follow_one_another_on_one_line_hide_as_one() -> None
     assert acts(reply) == [("priority", "low", None)]
 
 
+def test_a_comment_that_begins_where_another_ends_hides_the_lines_below() -> None:
+    assert acts(read("<!-- a --> <!-- b", "/status done", "-->", "/label a")) == [("label", "a", None)]
+
+
 def test_a_tag_of_another_kind_does_not_end_a_hidden_block() -> None:
     assert not read("<think>", "-->", "</thinking>", "</pre>", "/status done").actions
 
