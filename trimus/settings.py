@@ -95,6 +95,8 @@ STORAGES = {
     # Names carry a hash of the content, so browsers keep them for ever; gzipped once, not per request.
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+# A file that was not gathered is a missing picture, not an error page.
+WHITENOISE_MANIFEST_STRICT = False
 
 # A request over this is answered with 413 before a thread sees it.
 MAX_REQUEST_BYTES = 64 * 1024 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from agents.api import agents, checkouts, me, runs, skills, wakeups
-from issues.rest import addresses  # noqa: F401 - registers `identifier` and `id`
+from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
 urlpatterns = [
     path("me", me.Me.as_view()),
@@ -15,11 +15,11 @@ urlpatterns = [
     path("agents/<id:id>/pause", agents.AgentPause.as_view()),
     path("agents/<id:id>/resume", agents.AgentResume.as_view()),
     path("agents/<id:id>/heartbeat", agents.AgentHeartbeat.as_view()),
-    path("issues/<identifier:identifier>/checkout", checkouts.IssueCheckout.as_view()),
-    path("issues/<identifier:identifier>/release", checkouts.IssueRelease.as_view()),
-    path("issues/<identifier:identifier>/heartbeat", checkouts.IssueHeartbeat.as_view()),
-    path("issues/<identifier:identifier>/runs", runs.IssueRuns.as_view()),
-    path("issues/<identifier:identifier>/wakeups", wakeups.IssueWakeups.as_view()),
+    path("issues/<issue:identifier>/checkout", checkouts.IssueCheckout.as_view()),
+    path("issues/<issue:identifier>/release", checkouts.IssueRelease.as_view()),
+    path("issues/<issue:identifier>/heartbeat", checkouts.IssueHeartbeat.as_view()),
+    path("issues/<issue:identifier>/runs", runs.IssueRuns.as_view()),
+    path("issues/<issue:identifier>/wakeups", wakeups.IssueWakeups.as_view()),
     path("runs", runs.Runs.as_view()),
     path("runs/<id:id>", runs.RunItem.as_view()),
     path("runs/<id:id>/prompt", runs.RunPrompt.as_view()),

@@ -67,7 +67,7 @@ def filtered(scope: Scope, query: Mapping[str, Any]) -> QuerySet[Issue]:
         rows = rows.filter(project=None if name.lower() == NONE else project_named(scope.company, name))
     if "parent" in query:
         rows = rows.filter(parent=issue_named(scope, query["parent"], "parent"))
-    for label in labels_named(scope.company, query.get("label", ())):
+    for label in labels_named(scope.company, query.get("label", ()), "label"):
         rows = rows.filter(pk__in=label.issues.values("pk"))
     return matching(rows, query["text"]) if "text" in query else rows
 

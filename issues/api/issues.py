@@ -155,7 +155,7 @@ def _resolved(scope: Scope, form: Mapping[str, Any]) -> dict[str, Any]:
         "assignee": lambda word: somebody_named(scope, word, "assignee"),
         "responsible": lambda word: member_named(scope, word, "responsible"),
         "project": lambda name: project_named(scope.company, name),
-        "labels": lambda names: labels_named(scope.company, names),
+        "labels": lambda names: labels_named(scope.company, names, "labels"),
         "parent": lambda identifier: issue_named(scope, identifier, "parent"),
         "blockers": lambda identifiers: issues_named(scope, identifiers, "blockers"),
     }

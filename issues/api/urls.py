@@ -16,7 +16,7 @@ from issues.api import (
     projects,
     schema,
 )
-from issues.rest import addresses  # noqa: F401 - registers `identifier` and `id`
+from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
 urlpatterns = [
     path("health", schema.Health.as_view()),
@@ -34,17 +34,17 @@ urlpatterns = [
     path("labels/<id:id>", projects.LabelItem.as_view()),
     path("search", issues.Search.as_view()),
     path("issues", issues.Issues.as_view()),
-    path("issues/<identifier:identifier>", issues.IssueItem.as_view()),
-    path("issues/<identifier:identifier>/children", issues.Children.as_view()),
-    path("issues/<identifier:identifier>/blockers", blockers.Blockers.as_view()),
-    path("issues/<identifier:identifier>/blockers/<identifier:blocker>", blockers.BlockerItem.as_view()),
-    path("issues/<identifier:identifier>/comments", comments.Comments.as_view()),
-    path("issues/<identifier:identifier>/attachments", files.Attachments.as_view()),
-    path("issues/<identifier:identifier>/activity", history.IssueActivity.as_view()),
-    path("issues/<identifier:identifier>/findings", history.IssueFindings.as_view()),
-    path("issues/<identifier:identifier>/verdict", history.IssueVerdict.as_view()),
-    path("issues/<identifier:identifier>/requests", approvals.IssueRequests.as_view()),
-    path("issues/<identifier:identifier>/questions", approvals.IssueQuestions.as_view()),
+    path("issues/<issue:identifier>", issues.IssueItem.as_view()),
+    path("issues/<issue:identifier>/children", issues.Children.as_view()),
+    path("issues/<issue:identifier>/blockers", blockers.Blockers.as_view()),
+    path("issues/<issue:identifier>/blockers/<issue:blocker>", blockers.BlockerItem.as_view()),
+    path("issues/<issue:identifier>/comments", comments.Comments.as_view()),
+    path("issues/<issue:identifier>/attachments", files.Attachments.as_view()),
+    path("issues/<issue:identifier>/activity", history.IssueActivity.as_view()),
+    path("issues/<issue:identifier>/findings", history.IssueFindings.as_view()),
+    path("issues/<issue:identifier>/verdict", history.IssueVerdict.as_view()),
+    path("issues/<issue:identifier>/requests", approvals.IssueRequests.as_view()),
+    path("issues/<issue:identifier>/questions", approvals.IssueQuestions.as_view()),
     path("activity", history.CompanyActivity.as_view()),
     path("comments/<id:id>", comments.CommentItem.as_view()),
     path("comments/<id:id>/pin", comments.CommentPin.as_view()),

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import register_converter, resolve
-from django.urls.converters import StringConverter
 from django.views.decorators.csrf import csrf_exempt
 
-
-class IdentifierConverter(StringConverter):
-    """An issue's identifier: `ACME-12`, in capital letters or not."""
-
-    regex = "[A-Za-z][A-Za-z0-9]{1,9}-[0-9]{1,9}"
+from issues.converters import Identifier
 
 
-class IdConverter:
+class Id:
     """The id of a row: a number that every database can hold."""
 
     regex = "[0-9]{1,18}"
@@ -26,8 +21,8 @@ class IdConverter:
         return str(value)
 
 
-register_converter(IdentifierConverter, "identifier")
-register_converter(IdConverter, "id")
+register_converter(Identifier, "issue")
+register_converter(Id, "id")
 
 
 @csrf_exempt  # the view that is called asks for the token where one is due

@@ -54,13 +54,13 @@ def project_named(company: Company, name: str | None) -> Project | None:
     return project
 
 
-def labels_named(company: Company, names: Iterable[str]) -> list[Label]:
+def labels_named(company: Company, names: Iterable[str], field: str) -> list[Label]:
     """The labels of those names. Invalid if one does not exist: a label is made on purpose, not by a slip."""
     wanted = list(dict.fromkeys(name.strip() for name in names))
     known = {fold(label.name): label for label in company.labels.all()} if wanted else {}
     missing = [name for name in wanted if fold(name) not in known]
     if missing:
-        raise Invalid(f"There is no label “{missing[0]}”.", "Make it first: POST /api/labels.", field="labels")
+        raise Invalid(f"There is no label “{missing[0]}”.", "Make it first: POST /api/labels.", field=field)
     return list(dict.fromkeys(known[fold(name)] for name in wanted))
 
 
