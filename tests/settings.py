@@ -11,7 +11,7 @@ atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 
 # The environment, not the settings below: servers that tests start inherit it.
 os.environ["TRIMUS_DATA_DIR"] = _folder
-for _name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TRIMUS_LLM_BASE_URL", "CELERY_BROKER_URL"):
+for _name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TRIMUS_LLM_BASE_URL", "CELERY_BROKER_URL", "TRIMUS_STATIC_DIR"):
     os.environ[_name] = ""
 
 from trimus.settings import *  # noqa: E402, F403

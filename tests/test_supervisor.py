@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import textwrap
@@ -17,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import ROOT, children, free_port, is_alive, wait_until
 from trimus.supervisor import LONGEST_DELAY_SECONDS, Plan, restart_delay
 
-ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 30.0
 
 SERVE = """
@@ -65,27 +64,6 @@ class Supervised:
         return self.process.wait(PATIENCE_SECONDS)
 
 
-def wait_until(condition: Callable[[], bool], what: Callable[[], str] = lambda: "it") -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what()}"
-        time.sleep(0.02)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
-
-
 Start = Callable[..., Supervised]
 
 
@@ -108,8 +86,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def child_pids(supervised: Supervised) -> list[int]:
-    pid = supervised.process.pid
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return children(supervised.process.pid)
 
 
 def test_a_child_that_dies_is_started_again(start: Start) -> None:
@@ -126,7 +103,7 @@ def test_the_welcome_is_printed_once_the_web_answers(start: Start) -> None:
     supervised.wait_for("It is ready")
     os.kill(child_pids(supervised)[0], signal.SIGKILL)
     supervised.wait_for("ended with code -9")
-    wait_until(lambda: bool(child_pids(supervised)))
+    wait_until(lambda: bool(child_pids(supervised)), supervised.printed)
     assert supervised.printed().count("It is ready") == 1
 
 
@@ -204,9 +181,9 @@ LIFELINE = """
 def test_children_end_when_the_supervisor_is_killed(start: Start) -> None:
     supervised = start(web=LIFELINE, worker=LIFELINE)
     supervised.wait_for("holding", count=2)
-    children = child_pids(supervised)
+    pids = child_pids(supervised)
     supervised.signal(signal.SIGKILL)
-    wait_until(lambda: not any(map(is_alive, children)))
+    wait_until(lambda: not any(map(is_alive, pids)), supervised.printed)
 
 
 def test_a_child_that_prints_much_goes_on_when_nobody_reads(tmp_path: Path) -> None:
@@ -225,7 +202,7 @@ import time; time.sleep(600)
         os.close(reading)
         assert process.stdout is not None
         process.stdout.close()
-        wait_until((tmp_path / "done").exists)
+        wait_until((tmp_path / "done").exists, lambda: "its last line")
         process.terminate()
 
 

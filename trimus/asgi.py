@@ -21,6 +21,8 @@ _django = get_wsgi_application()
 # Import the pages now, not in the first visitor's time.
 _ = get_resolver().url_patterns
 
+from issues.events import stream  # noqa: E402  (its models can be imported from here on)
+
 EVENTS_PATH = re.compile(r"/[^/]+/events/")
 pages = Buffering(WSGIMiddleware(_django, workers=settings.WEB_THREADS), limit_bytes=settings.MAX_REQUEST_BYTES)
 
@@ -28,8 +30,6 @@ pages = Buffering(WSGIMiddleware(_django, workers=settings.WEB_THREADS), limit_b
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Route one connection."""
     if scope["type"] == "http" and EVENTS_PATH.fullmatch(scope["path"]):
-        from issues.events import stream
-
         await stream(scope, receive, send)
     else:
         await pages(scope, receive, send)

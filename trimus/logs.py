@@ -59,7 +59,6 @@ def logging_config(*, json: bool, debug_topics: Iterable[str]) -> dict[str, Any]
                     structlog.contextvars.merge_contextvars,
                     structlog.stdlib.add_logger_name,
                     structlog.stdlib.add_log_level,
-                    structlog.stdlib.ExtraAdder(),
                 ],
                 "processors": _json_processors() if json else _console_processors(),
             }

@@ -89,7 +89,8 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = DATA_DIR / "static"
+# Where `collectstatic` gathers them: an image brings its own, so that a newer one serves newer files.
+STATIC_ROOT = Path(env.str("TRIMUS_STATIC_DIR", default=str(DATA_DIR / "static")))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     # Names carry a hash of the content, so browsers keep them for ever; gzipped once, not per request.

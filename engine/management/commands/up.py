@@ -13,7 +13,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 from django.urls import reverse
 
+from issues.models import Company
+from issues.services.accounts import installation_founder, issue_login_link
 from trimus import lifeline
+from trimus.addresses import ADDRESS_FILE, connectable, local_address
 from trimus.static_files import collect_if_changed
 from trimus.supervisor import Plan
 
@@ -37,7 +40,8 @@ class Command(BaseCommand):
         os.chdir(settings.BASE_DIR)
         self._prepare()
         self._offer_demo(demo)
-        link = _address(port) + self._login_path()
+        link = local_address(port) + self._login_path()
+        ADDRESS_FILE.write_text(local_address(port))
         connections.close_all()
         self.stdout.flush()
         Plan(
@@ -47,7 +51,7 @@ class Command(BaseCommand):
                 "beat": [sys.executable, "-m", "trimus.beat", lifeline.OPTION],
             },
             grace_seconds=GRACE_SECONDS,
-            host=_connectable(settings.HOST),
+            host=connectable(settings.HOST),
             port=port,
             host_name=settings.ALLOWED_HOSTS[0],
             welcome=f"Trimus is ready: {link}\n(This link logs you in, once; `manage.py login_link` prints another."
@@ -65,7 +69,7 @@ class Command(BaseCommand):
             except OSError as error:
                 raise CommandError(
                     f"Cannot listen on {settings.HOST}, port {port}: {error.strerror}.\n"
-                    f"If Trimus runs already, open {_address(port)}; `manage.py login_link`"
+                    f"If Trimus runs already, open {local_address(port)}; `manage.py login_link`"
                     " prints a link.\n"
                     f"Else choose another port: `make run PORT={port + 1}` or `manage.py up --port {port + 1}`."
                 ) from error
@@ -79,29 +83,21 @@ class Command(BaseCommand):
 
     def _offer_demo(self, demo: bool) -> None:
         """Make the demo company when asked to; on a terminal, ask before the first company exists."""
-        from issues.models import Company
-
         if Company.objects.exists():
             return
         if not demo and sys.stdin.isatty():
-            answer = input("Make a demo company with scripted agents, to look around without a key? [Y/n] ")
-            demo = answer.strip().lower() in ("", "y", "yes")
+            demo = self._wants_demo()
         if demo:
             call_command("demo")
         else:
             self.stdout.write("No demo company: `manage.py demo` makes one at any time.")
 
+    def _wants_demo(self) -> bool:
+        try:
+            answer = input("Make a demo company with scripted agents, to look around without a key? [Y/n] ")
+        except (EOFError, KeyboardInterrupt):
+            raise CommandError("Stopped before anything was started.") from None
+        return answer.strip().lower() in ("", "y", "yes")
+
     def _login_path(self) -> str:
-        from issues.services.accounts import installation_founder, issue_login_link
-
-        return reverse("login_link", args=[issue_login_link(installation_founder())])
-
-
-def _connectable(host: str) -> str:
-    """The address at which this machine reaches a server bound to `host`."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-
-
-def _address(port: int) -> str:
-    host = _connectable(settings.HOST)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        return reverse("log-in-by-link", args=[issue_login_link(installation_founder())])
