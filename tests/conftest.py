@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
 from tests import machine
+from tests.emptying import empty_by_deleting
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -33,6 +35,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("left out")
         for reason, count in sorted(reasons.items()):
             terminalreporter.line(f"{count} {'test' if count == 1 else 'tests'}: {reason}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_flush() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        empty_by_deleting(patch)
+        yield
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import agents.services
 import issues.services
 from agents.models import Agent, Routine, Run, Skill
 from agents.services import agents as hiring
-from agents.services import routines, runs, skills, wakeups
+from agents.services import routines, runs, skills, spending, wakeups
 from issues.actors import Actor, Person, Worker
 from issues.models import (
     ApiKey,
@@ -304,6 +304,9 @@ USE_CASES: dict[Service, UseCase] = {
         lambda w, a: {"company": w.company, "name": "Sums", "body": "Add."}, BOARD, ASKS, "skill.created"
     ),
     skills.edit_skill: UseCase(lambda w, a: {"skill": w.skill, "enabled": False}, BOARD, DENY, "skill.edited"),
+    spending.set_budget: UseCase(
+        lambda w, a: {"company": w.company, "agent": w.ada, "microdollars": 500_000}, OWNER, DENY, "budget.set"
+    ),
     routines.create_routine: UseCase(
         lambda w, a: {
             "company": w.company,
