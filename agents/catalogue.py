@@ -65,7 +65,8 @@ class ModelEntry:
     """What is known of one model. `context_window` and `max_output_tokens` are in tokens.
 
     `prices` go up by the length of the prompt, the whole of which costs what its step costs; none means that
-    the price is unknown, which is not the same as free.
+    the price is unknown, which is not the same as free. `cache_minimum` is the shortest beginning of a prompt, in
+    tokens, that is kept where a request marks it; 0 where caching needs no mark.
     """
 
     model: str
@@ -73,6 +74,7 @@ class ModelEntry:
     max_output_tokens: int = UNKNOWN_OUTPUT
     thinking: ThinkingStyle = COMMON_EFFORTS
     prices: tuple[Price, ...] = ()
+    cache_minimum: int = 0
 
     def price(self, input_tokens: int) -> Price | None:
         """The price of a call that reads so many tokens, None if unknown."""
@@ -111,7 +113,8 @@ def _known(endpoint: Endpoint, model: str, when: datetime) -> ModelEntry:
     max_output_tokens, thinking = _family(model)
     if thinking.takes_budget and endpoint.provider == "openai":
         thinking = COMMON_EFFORTS  # Chat Completions has no field for a budget; gateways translate efforts
-    entry = ModelEntry(model, max_output_tokens=max_output_tokens, thinking=thinking)
+    cache_minimum = _cache_minimum(model) if endpoint.provider == "anthropic" else 0
+    entry = ModelEntry(model, max_output_tokens=max_output_tokens, thinking=thinking, cache_minimum=cache_minimum)
     info = _listed(endpoint.url, model)
     if info is None:
         return entry
@@ -120,8 +123,8 @@ def _known(endpoint: Endpoint, model: str, when: datetime) -> ModelEntry:
 
 
 def _with(entry: ModelEntry, own: OwnEntry) -> ModelEntry:
-    return ModelEntry(
-        model=entry.model,
+    return replace(
+        entry,
         context_window=own.context_window or entry.context_window,
         max_output_tokens=own.max_output_tokens or entry.max_output_tokens,
         thinking=own.thinking or entry.thinking,
@@ -211,6 +214,22 @@ def _family(model: str) -> tuple[int, ThinkingStyle]:
         if re.search(rf"(?:^|[/.~]){pattern}", model.lower()):
             return max_output_tokens, thinking
     return UNKNOWN_OUTPUT, COMMON_EFFORTS
+
+
+# Tokens, as the vendor publishes them for models up to 4.6. A mark that is too early costs nothing, one that is
+# missing does: so whatever is not listed gets the lowest.
+_CACHE_MINIMUMS = (
+    (r"claude-(?:opus|haiku)-4[-.][5-9]", 4_096),
+    (r"claude-3(?:[-.]5)?-haiku|claude-haiku-3", 2_048),
+)
+_LOWEST_CACHE_MINIMUM = 1_024
+
+
+def _cache_minimum(model: str) -> int:
+    for pattern, tokens in _CACHE_MINIMUMS:
+        if re.search(rf"(?:^|[/.~]){pattern}", model.lower()):
+            return tokens
+    return _LOWEST_CACHE_MINIMUM
 
 
 _OWN_FIELDS = {"context_window", "max_output_tokens", "thinking", "price"}

@@ -17,6 +17,7 @@ from engine.actions import parse_agent_actions
 from engine.leases import Lease
 from engine.routing import Route, choose_endpoint
 from engine.text.prompt import HeartbeatPrompt
+from engine.text.sections import MessageName
 
 OUTPUT_SHARE = 0.4
 """Of a model's window, at most this much is for its answer."""
@@ -81,14 +82,21 @@ def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry)
     left = (run.deadline_at - timezone.now()).total_seconds()
     return ModelRequest(
         system=prompt.system,
-        messages=(Message(Role.USER, prompt.user),),
+        messages=(Message(Role.USER, prompt.user, _worth_keeping(prompt, "user", entry)),),
         model=route.model,
         max_output_tokens=min(run.agent.max_output_tokens or entry.max_output_tokens, most),
         deadline_seconds=max(left, 1.0),
         thinking=ThinkingLevel(run.agent.thinking),
         thinking_style=entry.thinking,
         cache_key=f"trimus-agent-{run.agent_id}",
+        system_breakpoints=_worth_keeping(prompt, "system", entry),
     )
+
+
+def _worth_keeping(prompt: HeartbeatPrompt, message: MessageName, entry: ModelEntry) -> tuple[int, ...]:
+    """Where a message may be marked for the provider's cache: a beginning under its minimum is not kept."""
+    points = [point for point in prompt.breakpoints if point.message == message]
+    return tuple(point.offset for point in points if point.tokens >= entry.cache_minimum)
 
 
 def _once_more(request: ModelRequest) -> ModelRequest:

@@ -27,6 +27,20 @@ def test_a_listed_model_has_its_window_and_price() -> None:
     assert known.price(1_000) == Price(Decimal(3), Decimal(15), Decimal("0.3"), Decimal("3.75"))
 
 
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-sonnet-4-5", 1_024),
+        ("claude-haiku-4-5", 4_096),
+        ("claude-opus-4-6", 4_096),
+        ("claude-3-5-haiku", 2_048),
+    ],
+)
+def test_a_beginning_too_short_to_be_kept_is_known(model: str, tokens: int) -> None:
+    assert entry(model, ANTHROPIC).cache_minimum == tokens
+    assert entry(model).cache_minimum == 0  # Chat Completions cache by themselves
+
+
 def test_a_long_prompt_is_priced_at_its_own_step() -> None:
     known = entry("claude-sonnet-4-5", ANTHROPIC)
     assert known.cost(Usage(input_tokens=200_000)) == Decimal("0.6")

@@ -172,9 +172,18 @@ def _breakpoints(sections: Sequence[RenderedSection]) -> tuple[CacheBreakpoint, 
     user = [section for section in sections if section.message == "user"]
     skills = USER_SECTIONS[: USER_SECTIONS.index("Available Skills") + 1]
     history = USER_SECTIONS[: USER_SECTIONS.index("Conversation History") + 1]
-    return (
-        CacheBreakpoint("system", end_of(system, ("Contract",))),
-        CacheBreakpoint("system", system[-1].end),
-        CacheBreakpoint("user", end_of(user, skills)),
-        CacheBreakpoint("user", end_of(user, history)),
+    read = sum(section.tokens for section in system)
+    points = (
+        _breakpoint(system, ("Contract",), 0),
+        _breakpoint(system, [section.title for section in system], 0),
+        _breakpoint(user, skills, read),
+        _breakpoint(user, history, read),
     )
+    return tuple(dict.fromkeys(points))
+
+
+def _breakpoint(sections: Sequence[RenderedSection], last: Collection[str], read: int) -> CacheBreakpoint:
+    """After the last section whose title is among `last`; `read` tokens stand before the message."""
+    end = end_of(sections, last)
+    tokens = read + sum(section.tokens for section in sections if section.end <= end and not section.is_deferred)
+    return CacheBreakpoint(sections[0].message, end, tokens)

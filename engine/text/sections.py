@@ -61,10 +61,15 @@ class RenderedSection:
 
 @dataclass(frozen=True, slots=True)
 class CacheBreakpoint:
-    """A place, in characters of the message, up to which the text is likely to come again."""
+    """A place, in characters of the message, up to which the text is likely to come again.
+
+    `tokens` is the meter's estimate of all that a provider has read by then, both messages counted: a prefix
+    that is too short is not kept.
+    """
 
     message: MessageName
     offset: int
+    tokens: int
 
 
 def section_text(title: str, body: str) -> str:

@@ -65,3 +65,13 @@ def test_without_skills_and_history_breakpoints_stand_where_those_would_be() -> 
     prompt = build_heartbeat_prompt(plain())
     ends = {section.title: section.end for section in prompt.sections}
     assert [point.offset for point in prompt.breakpoints[2:]] == [ends["You"], ends["Description"]]
+
+
+def test_a_breakpoint_tells_how_much_is_read_until_there() -> None:
+    prompt = build_heartbeat_prompt(rich())
+    sizes = {section.title: section.tokens for section in prompt.sections}
+    contract, role, skills, history = (point.tokens for point in prompt.breakpoints)
+    assert contract == sizes["Contract"]
+    assert role == sum(section.tokens for section in prompt.sections if section.message == "system")
+    assert skills == role + sizes["You"] + sizes["Available Skills"]
+    assert skills < history < prompt.tokens
