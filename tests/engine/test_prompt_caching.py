@@ -49,7 +49,7 @@ def experienced(**fields: Any) -> tuple[Agent, Issue]:
     head = build.agent(company, "Max", title="Head")
     ada = build.agent(company, "Ada", manager=head, instructions="Look twice.", knowledge="Exports run at 2.", **fields)
     build.agent(company, "Tess", manager=ada, title="Tester")
-    build.skill(company, "Release notes", "Write what changed. " * 40)
+    build.skill(company, "Release notes", "Write what changed. " * 200)
     issue = build.issue(company, "Export loses rows", description="Find out why. " * 30, assignee=ada)
     build.comment(issue, "It began on Friday. " * 20)
     return ada, issue
@@ -88,7 +88,8 @@ def test_breakpoints_reach_anthropic_after_contract_role_skills_and_history(sett
     assert marked(system) == []  # contract and role are shorter than what the vendor keeps
     skills, history = marked(user)
     assert skills.rstrip().endswith("Write what changed.")
-    assert history.rstrip().endswith("It began on Friday.")
+    assert history.startswith("\n\n## Your Assignment")
+    assert history.endswith("see Trigger.")
 
 
 def test_a_long_role_is_marked_too_and_there_are_never_more_than_four(settings: Settings) -> None:
