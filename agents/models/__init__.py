@@ -4,6 +4,7 @@ from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
 from agents.models.routine import Routine, RoutineFire
 from agents.models.run import ActionOutcome, ModelCall, Run, RunAction, RunState
 from agents.models.skill import Skill
+from agents.models.spending import Budget, Reservation, Spending
 from agents.models.wakeup import Wakeup, WakeupState
 from issues.sources import WakeupSource
 
@@ -12,14 +13,17 @@ __all__ = [
     "Adapter",
     "Agent",
     "AgentStatus",
+    "Budget",
     "ModelCall",
     "PolicyPreset",
+    "Reservation",
     "Routine",
     "RoutineFire",
     "Run",
     "RunAction",
     "RunState",
     "Skill",
+    "Spending",
     "Tier",
     "Wakeup",
     "WakeupSource",

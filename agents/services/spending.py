@@ -1,0 +1,192 @@
+"""Budgets by reservation: before a call its worst case is set aside, afterwards what it cost is settled.
+
+So ten calls that start at once cannot together spend what each alone could. Rows are locked company first, then agent.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.utils import timezone
+
+from agents.models import Agent, Budget, Reservation, Run, Spending, Wakeup, WakeupState
+from issues.activity import record
+from issues.actors import SYSTEM, Actor
+from issues.effects import service
+from issues.models import Company, InboxKind
+from issues.policies import Right, require
+from issues.refusals import Conflict, Invalid
+from issues.services.inbox import tell_board
+
+WARN_PERCENT = 80
+DIMENSIONS = ("tokens", "microdollars", "runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What calls cost or could cost. `microdollars` is None where a model has no known price: tokens count all the
+    same, and the money is shown as unpriced, never as nothing."""
+
+    tokens: int
+    microdollars: int | None
+
+    def __add__(self, other: Cost) -> Cost:
+        known = self.microdollars is not None and other.microdollars is not None
+        money = (self.microdollars or 0) + (other.microdollars or 0)
+        return Cost(self.tokens + other.tokens, money if known else None)
+
+
+class OverBudget(Conflict):
+    """There is no room in a budget. `is_spent`: it is spent, not only set aside for calls under way."""
+
+    def __init__(self, reason: str, *, is_spent: bool) -> None:
+        super().__init__(reason)
+        self.is_spent = is_spent
+
+
+@service
+def set_budget(
+    *,
+    actor: Actor,
+    company: Company,
+    agent: Agent | None = None,
+    tokens: int | None = None,
+    microdollars: int | None = None,
+    runs: int | None = None,
+) -> Budget:
+    """Set the monthly limits of the company or of one agent; None is no limit. What waited for room is looked at again
+    at once."""
+    require(actor, Right.MANAGE_COMPANY, company)
+    if agent is not None and agent.company_id != company.pk:
+        raise Invalid("That agent belongs to another company.", field="agent")
+    for field, value in (("tokens", tokens), ("microdollars", microdollars), ("runs", runs)):
+        if value is not None and value < 0:
+            raise Invalid(f"A limit of {field} cannot be negative.", field=field)
+    limits = {"tokens": tokens, "microdollars": microdollars, "runs": runs}
+    budget, _ = Budget.objects.update_or_create(company=company, agent=agent, defaults=limits)
+    record(actor, "budget.set", company, agent=agent.pk if agent else None, **limits)
+    Spending.objects.filter(company=company, agent=agent).update(warned_at=None, stopped_at=None)
+    _wake_waiting(company)
+    return budget
+
+
+def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
+    """Set aside what a call could cost, inside the caller's transaction; `starts_run` also counts the run.
+
+    Raises OverBudget, with nothing set aside, if it does not fit the company's or the agent's budget.
+    """
+    month = this_month()
+    rows = list(_lock_rows(run, month))
+    for row, budget in rows:
+        if budget is not None:
+            _check_room(row, budget, worst, starts_run=starts_run)
+    for row, _ in rows:
+        row.reserved_tokens += worst.tokens
+        row.reserved_microdollars += worst.microdollars or 0
+        row.runs += 1 if starts_run else 0
+        row.save(update_fields=["reserved_tokens", "reserved_microdollars", "runs"])
+    held, _ = Reservation.objects.get_or_create(run=run, defaults={"month": month})
+    held.tokens += worst.tokens
+    held.microdollars += worst.microdollars or 0
+    held.save(update_fields=["tokens", "microdollars"])
+
+
+def settle(run: Run, spent: Cost | None) -> None:
+    """Replace what was set aside for the run by what it cost, inside the caller's transaction. None: nobody knows, so
+    what was set aside counts as spent. A run with nothing set aside is settled already."""
+    held = Reservation.objects.select_for_update().filter(run=run).first()
+    if held is None:
+        return
+    cost = spent if spent is not None else Cost(held.tokens, held.microdollars)
+    for row, budget in list(_lock_rows(run, held.month)):
+        row.reserved_tokens = max(0, row.reserved_tokens - held.tokens)
+        row.reserved_microdollars = max(0, row.reserved_microdollars - held.microdollars)
+        row.tokens += cost.tokens
+        row.microdollars += cost.microdollars or 0
+        row.unpriced_calls += 1 if cost.microdollars is None else 0
+        if budget is not None:
+            _tell_if_near(run.company, row, budget)
+        row.save()
+    held.delete()
+    _wake_waiting(run.company)
+
+
+def used_share(run: Run) -> float:
+    """How much of the tightest limit of the run's company or agent is used, from 0."""
+    shares = [0.0]
+    for row, budget in _rows(run, this_month(), lock=False):
+        if budget is not None:
+            shares += [getattr(row, name) / max(limit, 1) for name, limit in _limits(budget)]
+    return max(shares)
+
+
+def this_month() -> datetime.date:
+    return timezone.now().astimezone(datetime.UTC).date().replace(day=1)
+
+
+def _lock_rows(run: Run, month: datetime.date) -> Iterator[tuple[Spending, Budget | None]]:
+    return _rows(run, month, lock=True)
+
+
+def _rows(run: Run, month: datetime.date, *, lock: bool) -> Iterator[tuple[Spending, Budget | None]]:
+    """The company's and the agent's row of the month with the budget that bounds it, if there is one."""
+    applying = Budget.objects.filter(Q(agent=None) | Q(agent=run.agent), company=run.company).select_related("agent")
+    budgets = {budget.agent_id: budget for budget in applying}
+    for agent in (None, run.agent):
+        found, _ = Spending.objects.get_or_create(company=run.company, agent=agent, month=month)
+        row = Spending.objects.select_for_update().get(pk=found.pk) if lock else found
+        yield row, budgets.get(agent.pk if agent is not None else None)
+
+
+def _limits(budget: Budget) -> list[tuple[str, int]]:
+    limits = [(name, getattr(budget, name)) for name in DIMENSIONS]
+    return [(name, limit) for name, limit in limits if limit is not None]
+
+
+def _check_room(row: Spending, budget: Budget, worst: Cost, *, starts_run: bool) -> None:
+    whose = f"@{budget.agent.handle}'s" if budget.agent is not None else "the company's"
+    wanted = {"tokens": worst.tokens, "microdollars": worst.microdollars or 0, "runs": 1 if starts_run else 0}
+    reserved = {"tokens": row.reserved_tokens, "microdollars": row.reserved_microdollars, "runs": 0}
+    for name, limit in _limits(budget):
+        spent = getattr(row, name)
+        if spent + reserved[name] + wanted[name] <= limit:
+            continue
+        is_spent = spent + wanted[name] > limit
+        state = "is used up" if is_spent else "is set aside for calls under way"
+        whole = f"{whose} budget of {_amount(name, limit)} this month"
+        raise OverBudget(f"{whole[0].upper()}{whole[1:]} {state}.", is_spent=is_spent)
+
+
+def _tell_if_near(company: Company, row: Spending, budget: Budget) -> None:
+    """Tell the board once at 80% and once at 100%."""
+    now = timezone.now()
+    for name, limit in _limits(budget):
+        used = getattr(row, name)
+        if used >= limit and row.stopped_at is None:
+            row.stopped_at = row.warned_at = now
+            _tell(company, budget, "budget.stopped", f"is used up: {_amount(name, used)} of {_amount(name, limit)}")
+        elif used * 100 >= limit * WARN_PERCENT and row.warned_at is None:
+            row.warned_at = now
+            _tell(company, budget, "budget.warned", f"is near: {_amount(name, used)} of {_amount(name, limit)}")
+
+
+def _tell(company: Company, budget: Budget, kind: str, words: str) -> None:
+    whose = f"@{budget.agent.handle}'s" if budget.agent is not None else "The company's"
+    record(SYSTEM, kind, company, agent=budget.agent_id)
+    tell_board(InboxKind.STOPPED, f"{whose} monthly budget {words}.", company=company)
+
+
+def _amount(name: str, value: int) -> str:
+    return f"${value / 1_000_000:,.2f}" if name == "microdollars" else f"{value:,} {name}"
+
+
+def _wake_waiting(company: Company) -> None:
+    """Look again at what waits; what still has to wait is held back once more. Retries keep their time."""
+    from agents.services.wakeups import ring_after_commit
+
+    waiting = Wakeup.objects.filter(company=company, state=WakeupState.PENDING, tries=0).exclude(waiting_because="")
+    if waiting.update(due_at=timezone.now()):
+        ring_after_commit()
