@@ -52,7 +52,7 @@ class KeyAuthentication(BaseAuthentication):
 class BrowserAuthentication(SessionAuthentication):
     """The session of somebody logged in to the board, with its token against foreign forms."""
 
-    def authenticate(self, request: Request) -> Credentials | None:  # type: ignore[override] # credentials are an actor
+    def authenticate(self, request: Request) -> Credentials | None:
         found = super().authenticate(request)
         if found is None:
             return None

@@ -25,7 +25,7 @@ class WakeupShape(Shape):
     id = serializers.IntegerField()
     agent = serializers.CharField(source="agent.handle")
     issue = serializers.CharField(source="issue.identifier")
-    source = serializers.ChoiceField(choices=WakeupSource.choices)
+    source = serializers.ChoiceField(choices=WakeupSource.choices)  # type: ignore[assignment] # a field, which the framework takes off the class
     reason = serializers.CharField()
     note = serializers.CharField()
     state = serializers.ChoiceField(choices=WakeupState.choices)

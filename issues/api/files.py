@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from issues import blobs
 from issues.models import Attachment, Extraction
 from issues.rest.paging import OLDEST_FIRST, Page
+from issues.rest.problems import MEDIA_TYPE, ProblemShape
 from issues.rest.scope import issue_in_scope, row_in_scope
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField
 from issues.rest.views import PageQuery, Resource, operation
@@ -70,7 +71,10 @@ class AttachmentContent(Resource):
         operation_id="download_an_attachment",
         summary="Download an attachment",
         tags=[TAG],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses={
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            ("default", MEDIA_TYPE): OpenApiResponse(ProblemShape, "Refused, and why."),
+        },
     )
     def get(self, _request: Request, *, id: int) -> FileResponse:
         """Its bytes. Always as a download, and never as a type that a browser would run."""

@@ -30,7 +30,7 @@ class ActivityShape(Shape):
     actor_kind = serializers.ChoiceField(choices=ActorKind.choices)
     actor = SomebodyField("member", "agent", allow_null=True, help_text="Null for Trimus itself.")
     run = serializers.IntegerField(source="run_id", allow_null=True)
-    data = serializers.JSONField()
+    data = serializers.JSONField()  # type: ignore[assignment] # a field, which the framework takes off the class
     created_at = StampField()
 
 

@@ -37,10 +37,14 @@ class IssueQuery(CompanyQuery):
         help_text="Also `open` and `closed`.",
     )
     assignee = serializers.CharField(required=False, help_text="A handle, `me` or `none`.")
-    label = CommaField(child=serializers.CharField(), required=False, help_text="Has all of these labels.")
+    label = CommaField(  # type: ignore[assignment] # a field, which the framework takes off the class
+        child=serializers.CharField(), required=False, help_text="Has all of these labels."
+    )
     priority = CommaField(child=PriorityField(), required=False)
     project = serializers.CharField(required=False, help_text="A name, or `none`.")
-    parent = serializers.CharField(required=False, help_text="An identifier, or `none` for the top level.")
+    parent = serializers.CharField(  # type: ignore[assignment] # the same
+        required=False, help_text="An identifier, or `none` for the top level."
+    )
     text = serializers.CharField(required=False, max_length=200, help_text="Words in title or description.")
     updated_since = serializers.DateTimeField(required=False)
     order = serializers.ChoiceField(

@@ -80,7 +80,7 @@ class IssueRowShape(Shape):
     assignee = SomebodyField("assignee_agent", "assignee_member", allow_null=True)
     project = serializers.CharField(source="project.name", allow_null=True)
     labels = LabelNamesField()
-    parent = ParentField(allow_null=True)
+    parent = ParentField(allow_null=True)  # type: ignore[assignment] # a field, which the framework takes off the class
     due_date = serializers.DateField(allow_null=True)
     version = serializers.IntegerField(help_text="Counts changes; the ETag.")
     created_at = StampField()

@@ -52,7 +52,9 @@ class IssueForm(Form):
     labels = serializers.ListField(
         child=serializers.CharField(), required=False, max_length=50, help_text="All labels it has afterwards."
     )
-    parent = serializers.CharField(allow_null=True, required=False, help_text="An identifier.")
+    parent = serializers.CharField(  # type: ignore[assignment] # a field, which the framework takes off the class
+        allow_null=True, required=False, help_text="An identifier."
+    )
     due_date = serializers.DateField(allow_null=True, required=False)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from django.core import signing
-from django.db.models import BooleanField, F, Func, Model, QuerySet, Value
+from django.db.models import BooleanField, F, Field, Func, Model, QuerySet, Value
 from django.db.models.sql.compiler import SQLCompiler
 
 from issues.rest.problems import Malformed
@@ -81,14 +81,16 @@ class _Beyond(Func):
     def __init__(self, model: type[Model], order: Order, values: Sequence[Any]) -> None:
         self.operator = "<" if order.falling else ">"
         self.width = len(order.columns)
-        fields = [model._meta.get_field(column) for column in order.columns]
+        fields = [cast("Field[Any, Any]", model._meta.get_field(column)) for column in order.columns]
         super().__init__(
             *map(F, order.columns),
             *(Value(field.to_python(value), output_field=field) for field, value in zip(fields, values, strict=True)),
             output_field=BooleanField(),
         )
 
-    def as_sql(self, compiler: SQLCompiler, *_context: Any, **_options: Any) -> tuple[str, list[Any]]:
+    def as_sql(  # type: ignore[override] # the base class takes options that a comparison has no use for
+        self, compiler: SQLCompiler, *_context: Any, **_options: Any
+    ) -> tuple[str, list[Any]]:
         parts = [compiler.compile(expression) for expression in self.source_expressions]
         sides = [", ".join(sql for sql, _ in parts[: self.width]), ", ".join(sql for sql, _ in parts[self.width :])]
         return f"({sides[0]}) {self.operator} ({sides[1]})", [value for _, given in parts for value in given]

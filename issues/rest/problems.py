@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
@@ -30,7 +31,7 @@ class ProblemShape(serializers.Serializer[Any]):
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="What is wrong here, in words.")
     hint = serializers.CharField(required=False, help_text="What to do instead.")
-    errors = serializers.DictField(
+    errors = serializers.DictField(  # type: ignore[assignment] # a field, which the framework takes off the class
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
         help_text="For each field or parameter what is wrong with it.",
@@ -104,8 +105,8 @@ def _from_framework(error: exceptions.APIException) -> Response:
     answer = problem(error.status_code, _kind_of(error), str(error.detail))
     if challenge := getattr(error, "auth_header", None):
         answer["WWW-Authenticate"] = challenge
-    if isinstance(error, exceptions.Throttled) and error.wait is not None:
-        answer["Retry-After"] = str(int(error.wait) + 1)
+    if wait := getattr(error, "wait", None):
+        answer["Retry-After"] = str(math.ceil(wait))
     return answer
 
 

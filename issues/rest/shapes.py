@@ -6,7 +6,7 @@ import datetime
 import functools
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Manager
 from drf_spectacular.utils import extend_schema_field
@@ -20,6 +20,8 @@ Reader = Callable[[Any], Any]
 class Shape(serializers.Serializer[Any]):
     """What is answered. Its fields are the documentation and the reading of a row: each is compiled once into a
     plain function, because a list of 200 rows asks the framework's fields 3,000 times."""
+
+    Meta: type
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -96,10 +98,10 @@ class PriorityField(serializers.ChoiceField):
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=[(priority.slug, priority.label) for priority in Priority], **options)
 
-    def to_internal_value(self, data: Any) -> Priority:
+    def to_internal_value(self, data: Any) -> Priority:  # type: ignore[override] # a choice is more than its word
         return Priority.from_slug(super().to_internal_value(data))
 
-    def to_representation(self, value: int) -> str:
+    def to_representation(self, value: Any) -> str:
         return Priority(value).slug
 
 
@@ -113,10 +115,10 @@ class CommaField(serializers.ListField):
 
 def _reader(field: serializers.Field[Any, Any, Any, Any]) -> Reader:
     """The field's reading of a row as one function. Null stays null."""
-    get = _path(field.source)
+    get = _path(field.source or "*")
     if isinstance(field, serializers.ListSerializer):
-        child = field.child
-        return lambda row: [child.to_representation(one) for one in _all(get(row))]
+        show = cast("Shape", field.child).to_representation
+        return lambda row: [show(one) for one in _all(get(row))]
     if type(field) in _PLAIN:
         return get
     convert = field.to_representation

@@ -7,9 +7,9 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -17,8 +17,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from issues.actors import Actor
+from issues.refusals import NotFound
 from issues.rest.paging import DEFAULT_LIMIT, MAX_LIMIT, Order, Page, read_page
-from issues.rest.problems import MEDIA_TYPE, ProblemShape, problem
+from issues.rest.problems import MEDIA_TYPE, ProblemShape
 from issues.rest.shapes import Form, Query, Shape
 
 Handler = Callable[..., Any]
@@ -55,16 +56,13 @@ class Resource(APIView):
     @property
     def actor(self) -> Actor:
         """Who calls. The permission has made sure that there is somebody."""
-        actor: Actor = self.request.auth
-        return actor
+        return cast("Actor", self.request.auth)
 
     def page(self, rows: Any, order: Order, query: Mapping[str, Any]) -> Page[Any]:
         """The page of a list that the query asks for."""
         return read_page(rows, order, cursor=query.get("cursor", ""), limit=query["limit"])
 
-    def finalize_response(
-        self, request: HttpRequest, response: HttpResponseBase, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         answer = super().finalize_response(request, response, *args, **kwargs)
         # What was read a moment ago may be wrong now; nothing between us and the client keeps it.
         answer.headers.setdefault("Cache-Control", "private, no-store")
@@ -77,8 +75,9 @@ class Nowhere(Resource):
     permission_classes = []
     schema = None
 
-    def http_method_not_allowed(self, _request: Request, *_args: Any, **_kwargs: Any) -> Response:
-        return problem(HTTPStatus.NOT_FOUND, "not-found", "There is nothing at this address.")
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound("There is nothing at this address.")
 
 
 def operation(
@@ -103,7 +102,7 @@ def operation(
 
     def decorate(handler: Handler) -> Any:
         @functools.wraps(handler)
-        def handle(view: Resource, request: Request, **parts: Any) -> Response:
+        def handle(view: Resource, request: Request, **parts: Any) -> HttpResponseBase:
             if query is not None:
                 parts["query"] = _read(query, _joined(request))
             if body is not None:

@@ -1,0 +1,95 @@
+"""Comments and attachments over the API."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from agents.models import Agent
+from issues.models import Company, Role
+from tests import build
+from tests.api.client import Api, as_person
+
+
+def test_a_comment_is_written_and_wakes_whom_it_mentions(api: Api, company: Company, ada: Agent) -> None:
+    build.issue(company)
+    written = api.post("issues/ACME-1/comments", {"body": "Please look, @ada."})
+    assert written.status == 201
+    assert written["author"] == {"kind": "member", "handle": "acme-founder", "name": "Acme-founder"}
+    assert [wakeup.source for wakeup in build.pending(ada)] == ["mention"]
+
+
+def test_a_comment_calls_nobody_it_says_not_to(api: Api, company: Company, ada: Agent) -> None:
+    build.issue(company)
+    api.post("issues/ACME-1/comments", {"body": "As @ada said.", "without": ["ada"]})
+    assert build.pending(ada) == []
+
+
+def test_an_agent_writes_under_its_own_name(ada_api: Api, ada: Agent, company: Company) -> None:
+    build.issue(company, assignee=ada)
+    assert ada_api.post("issues/ACME-1/comments", {"body": "Done."})["author"]["kind"] == "agent"
+
+
+@pytest.mark.parametrize(("order", "found"), [("oldest", ["one", "two"]), ("newest", ["two", "one"])])
+def test_comments_are_listed_from_either_end(api: Api, company: Company, order: str, found: list[str]) -> None:
+    issue = build.issue(company)
+    build.comment(issue, "one")
+    build.comment(issue, "two")
+    assert [row["body"] for row in api.get("issues/ACME-1/comments", order=order).rows] == found
+
+
+def test_the_own_comment_is_edited_and_deleted(api: Api, company: Company) -> None:
+    comment = build.comment(build.issue(company), "Frist")
+    edited = api.patch(f"comments/{comment.pk}", {"body": "First"})
+    assert edited["body"] == "First"
+    assert edited["edited_at"] is not None
+    assert api.delete(f"comments/{comment.pk}").status == 204
+    left = api.get(f"comments/{comment.pk}")
+    assert left["deleted_at"] is not None
+    assert "First" not in left["body"]
+
+
+def test_the_comment_of_another_is_not_edited(company: Company) -> None:
+    comment = build.comment(build.issue(company))
+    other = as_person(build.member(company))
+    assert other.patch(f"comments/{comment.pk}", {"body": "Mine"}).status == 403
+
+
+def test_a_person_pins_and_an_agent_never(api: Api, ada_api: Api, company: Company) -> None:
+    comment = build.comment(build.issue(company))
+    assert ada_api.post(f"comments/{comment.pk}/pin").status == 403
+    assert api.post(f"comments/{comment.pk}/pin")["pinned_at"] is not None
+    assert api.delete(f"comments/{comment.pk}/pin").status == 204
+    assert api.get(f"comments/{comment.pk}")["pinned_at"] is None
+
+
+def test_a_viewer_reads_and_writes_nothing(company: Company) -> None:
+    comment = build.comment(build.issue(company), "Seen")
+    viewer = as_person(build.member(company, role=Role.VIEWER))
+    assert viewer.get(f"comments/{comment.pk}")["body"] == "Seen"
+    assert viewer.post("issues/ACME-1/comments", {"body": "Hello"}).status == 403
+    assert viewer.patch("issues/ACME-1", {"title": "New"}).status == 403
+
+
+def test_a_file_is_attached_described_and_downloaded(api: Api, company: Company) -> None:
+    build.issue(company)
+    content = b"<script>alert(1)</script>"
+    upload = SimpleUploadedFile("page.html", content)
+
+    attached = api.client.post("/api/issues/ACME-1/attachments", {"file": upload})
+
+    assert attached.status_code == 201
+    row = api.get(f"attachments/{attached.json()['id']}")
+    assert (row["name"], row["size"]) == ("page.html", len(content))
+    answer = api.client.get(f"/api/attachments/{row['id']}/content")
+    assert b"".join(answer.streaming_content) == content
+    assert answer["Content-Type"] == "application/octet-stream"
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_an_upload_without_a_file_is_named(api: Api, company: Company) -> None:
+    build.issue(company)
+    answer = api.client.post("/api/issues/ACME-1/attachments", {"name": "x"})
+    assert answer.status_code == 422
+    assert "name" in answer.json()["errors"]
