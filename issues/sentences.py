@@ -255,6 +255,8 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "skill.used": _skill,
     "run.started": _run("began"),
     "run.ended": _run("ended"),
+    "run.passed": _plain("passed: nothing to do now", "run"),
+    "wakeup.asked": _of_agent("asked for a run of", "run"),
     "wakeup.refused": _refused,
     "guard.stopped": _guard,
     "agent.hired": _of_agent("hired"),

@@ -105,7 +105,7 @@ def _context(visit: Visit, run: Run) -> dict[str, Any]:
         "agent": names.agents.get(run.agent_id),
         "names": names,
         "place": Place(visit.company.key, names.handles),
-        "acts": [Act(action, _changes(action)) for action in actions],
+        "acts": [Act(action, _changes(action, names)) for action in actions],
         "outcome": _outcome(run, actions),
         "wakeups": [
             {"wakeup": row, "by": names.somebody(agent=row.by_agent_id, member=row.member_id)} for row in wakeups
@@ -181,13 +181,19 @@ def _outcome(run: Run, actions: list[RunAction]) -> str:
     return f"{len(actions)} {'action' if len(actions) == 1 else 'actions'}: {', '.join(parts)}."
 
 
-def _changes(action: RunAction) -> list[tuple[str, Any, Any]]:
+def _changes(action: RunAction, names: Names) -> list[tuple[str, Any, Any]]:
     keys = [*action.before, *(key for key in action.after if key not in action.before)]
     return [
-        (key.replace("_", " "), action.before.get(key), action.after.get(key))
+        (key.replace("_", " "), _named(action.before.get(key), names), _named(action.after.get(key), names))
         for key in keys
         if action.before.get(key) != action.after.get(key)
     ]
+
+
+def _named(value: Any, names: Names) -> Any:
+    """A reference by its name, everything else as it is."""
+    somebody = names.refer(value) if isinstance(value, dict) else None
+    return somebody.name if somebody else value
 
 
 def _chain(run: Run, wakeups: list[Wakeup], names: Names) -> list[Link]:

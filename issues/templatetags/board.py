@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from issues.markdown import Place, render_markdown, show_hidden
-from issues.models import Priority, Status
+from issues.models import Company, Issue, Priority, Status
 from issues.names import Somebody
 from issues.themes import theme_of
 
@@ -121,6 +121,12 @@ def seconds(value: float | None) -> str:
     if whole < HOUR:
         return f"{whole // MINUTE} min {whole % MINUTE} s"
     return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
+
+
+@register.filter
+def key_in(issue: Issue, company: Company) -> str:
+    """The issue's identifier, without asking the database for the company that the page knows."""
+    return f"{company.key}-{issue.number}"
 
 
 @register.filter

@@ -107,26 +107,28 @@ def _question(approval: Approval, names: Names) -> Question:
         approval=approval,
         requester=names.somebody(agent=approval.requested_by_agent_id, member=approval.requested_by_member_id),
         decider=names.members.get(approval.decided_by_id) if approval.decided_by_id else None,
-        payload=_payload(approval),
+        payload=_payload(approval, names),
     )
 
 
-def _payload(approval: Approval) -> str:
-    """Everything that would be done, as it is stored; texts in it keep their lines."""
+def _payload(approval: Approval, names: Names) -> str:
+    """Everything that would be done, as it is stored; texts in it keep their lines, and ids get their names."""
     if approval.kind != ApprovalKind.ACTION:
         return ""
-    return "\n".join(_lines(approval.payload))
+    return "\n".join(_lines(approval.payload, names))
 
 
-def _lines(value: dict[str, Any], indent: str = "") -> list[str]:
+def _lines(value: dict[str, Any], names: Names, indent: str = "") -> list[str]:
     lines: list[str] = []
     for key, item in value.items():
         if isinstance(item, dict) and item:
-            lines += [f"{indent}{key}:", *_lines(item, indent + "  ")]
+            lines += [f"{indent}{key}:", *_lines(item, names, indent + "  ")]
         elif isinstance(item, str) and "\n" in item:
             lines += [f"{indent}{key}:", *(f"{indent}  {line}" for line in item.split("\n"))]
         elif isinstance(item, str):
             lines.append(f"{indent}{key}: {item}")
         else:
-            lines.append(f"{indent}{key}: {json.dumps(item, ensure_ascii=False)}")
+            somebody = names.refer({key: item}) if isinstance(item, int) else None
+            note = f" ({somebody.name})" if somebody else ""
+            lines.append(f"{indent}{key}: {json.dumps(item, ensure_ascii=False)}{note}")
     return lines

@@ -66,8 +66,13 @@
 
   async function showWakes(form) {
     const text = form.querySelector("[data-text]").value;
-    const values = [["body", text || " "], ...withoutOf(form).map((handle) => ["without", handle])];
+    const values = [["body", text], ...withoutOf(form).map((handle) => ["without", handle])];
     const place = form.querySelector("[data-wakes-place]");
+    form.wakesOfNothing ??= place.innerHTML;
+    if (!text.trim()) {
+      place.innerHTML = form.wakesOfNothing;
+      return;
+    }
     try {
       place.innerHTML = await post(form.dataset.wakes, values);
     } catch {
@@ -200,7 +205,6 @@
   forgetArrived();
   for (const form of document.querySelectorAll("[data-composer]")) {
     restore(form);
-    form.querySelector("[data-toggle-preview]")?.removeAttribute("hidden");
     if (form.dataset.wakes && form.querySelector("[data-text]").value) showWakes(form);
   }
 })();
