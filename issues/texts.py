@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from issues.refusals import Invalid, TooLarge
@@ -10,9 +11,15 @@ TEXT_BYTES = 64_000
 """A description, comment or other long text, in UTF-8; more goes into an attachment."""
 
 
+_LEADING_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*+\n)+")
+
+
 def check_text(value: str, field: str, *, required: bool = False, limit: int = TEXT_BYTES) -> str:
-    """The text with its outer blank space gone and line ends as LF. Invalid or TooLarge otherwise."""
-    text = value.replace("\r\n", "\n").replace("\r", "\n").strip()
+    """The text with line ends as LF and no blank lines around it. Invalid or TooLarge otherwise.
+
+    The indentation of its first line stays: in Markdown it makes code of what would act as text.
+    """
+    text = _LEADING_BLANK_LINES.sub("", value.replace("\r\n", "\n").replace("\r", "\n").rstrip())
     if "\x00" in text:
         raise Invalid(f"The {field} holds a NUL character.", field=field)
     try:
