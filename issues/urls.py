@@ -3,7 +3,20 @@
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from issues.converters import CompanySlug, Identifier
-from issues.views import activity, approvals, board, changes, comments, home, inbox, issue, material, session, writing
+from issues.views import (
+    activity,
+    approvals,
+    board,
+    changes,
+    comments,
+    design,
+    home,
+    inbox,
+    issue,
+    material,
+    session,
+    writing,
+)
 
 Patterns = list[URLPattern | URLResolver]
 
@@ -14,6 +27,7 @@ issue_patterns: Patterns = [
     path("", issue.issue_page, name="issue"),
     path("older/", issue.older_entries, name="older-entries"),
     path("wakeups/", issue.wake_ledger, name="wake-ledger"),
+    path("why/", issue.why, name="why"),
     path("edit/", writing.edit, name="edit-issue"),
     path("status/", changes.status, name="set-status"),
     path("assign/", changes.assign, name="assign"),
@@ -64,5 +78,6 @@ urlpatterns = [
     path("login/<str:token>/", session.log_in_by_link, name="log-in-by-link"),
     path("logout/", session.log_out, name="log-out"),
     path("theme/", session.theme, name="theme"),
+    path("design/", design.design, name="design"),
     path("<company:company>/", include(company_patterns)),
 ]

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from agents.models import Run, Wakeup, WakeupState
 from agents.models.run import LIVE
+from engine.explaining import explain
 from issues.markdown import Place
 from issues.models import (
     Approval,
@@ -72,6 +73,16 @@ def wake_ledger(request: HttpRequest, visit: Visit, identifier: str) -> HttpResp
         for wakeup in wakeups.order_by("-pk")[:200]
     ]
     return show(request, visit, "issues/ledger.html", {"issue": issue, "stories": stories})
+
+
+@require_safe
+@company_page
+def why(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
+    """Why nothing runs on the issue right now, in a sentence; fetched after the page, which it would make slower."""
+    issue = find_issue(visit, identifier)
+    context = {"issue": issue, "explanation": explain(issue)}
+    template = "issues/why_line.html" if is_partial(request) else "issues/why.html"
+    return show(request, visit, template, context)
 
 
 @dataclass(frozen=True, slots=True)

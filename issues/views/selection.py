@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, fields
+from typing import cast
 from urllib.parse import urlencode
 
 from django.db.models import Count, Exists, OuterRef, Q, Subquery
@@ -16,6 +17,7 @@ from agents.models.run import LIVE
 from issues.models import Approval, ApprovalStatus, Blocker, Issue, Member, Priority, Status
 from issues.models.issue import CLOSED, IssueQuerySet
 from issues.pages import Visit
+from issues.search import matching
 
 CLOSED_SHOWN = datetime.timedelta(days=14)
 """The board's closed columns hold what was closed lately; the list holds all."""
@@ -54,7 +56,7 @@ class Selection:
         """The company's issues of this selection, in no order."""
         issues = Issue.objects.filter(company=visit.company)
         if self.text:
-            issues = issues.filter(self._text_condition(visit.company.key))
+            issues = cast(IssueQuerySet, matching(issues, self.text))
         if self.status in Status.values:
             issues = issues.filter(status=self.status)
         if self.priority.upper() in Priority.names:
@@ -66,15 +68,6 @@ class Selection:
         if self.project.isdigit():
             issues = issues.filter(project=int(self.project))
         return self._only(issues)
-
-    def _text_condition(self, key: str) -> Q:
-        number = self.text.upper().removeprefix(f"{key}-").removeprefix("#")
-        condition = Q()
-        for word in self.text.split():
-            condition &= Q(title__icontains=word)
-        if number.isascii() and number.isdigit() and len(number) < 10:
-            condition |= Q(number=int(number))
-        return condition
 
     def _assignee_condition(self, me: Member) -> Q:
         kind, _, pk = self.assignee.partition(":")
