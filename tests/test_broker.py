@@ -154,9 +154,7 @@ def test_a_folder_that_vanishes_is_made_again(folder: Path) -> None:
     assert consume(folder) == ["found"]
 
 
-def test_a_put_that_fails_says_so_and_leaves_nothing_aside(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_put_that_fails_says_so_and_leaves_nothing_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Path, target: Path) -> Path:
         raise OSError(28, "No space left on device")
 

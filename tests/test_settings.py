@@ -30,9 +30,7 @@ PUBLIC = {
 def variables_read() -> set[str]:
     """Names that the settings ask the environment for."""
     calls = [
-        node
-        for node in ast.walk(ast.parse((ROOT / "trimus/settings.py").read_text()))
-        if isinstance(node, ast.Call)
+        node for node in ast.walk(ast.parse((ROOT / "trimus/settings.py").read_text())) if isinstance(node, ast.Call)
     ]
     return {
         call.args[0].value
@@ -65,8 +63,7 @@ def manage(tmp_path: Path, *arguments: str, **environment: str) -> subprocess.Co
     clean = {name: value for name, value in os.environ.items() if name not in variables_read()}
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
-        env=clean
-        | {"TRIMUS_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "trimus.settings", **environment},
+        env=clean | {"TRIMUS_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "trimus.settings", **environment},
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -106,16 +103,12 @@ def test_nothing_but_the_settings_reads_the_environment() -> None:
     assert readers == ["trimus/settings.py"]
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost", "LOCALHOST", "app.localhost"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost", "LOCALHOST", "app.localhost"])
 def test_loopback_is_recognised(host: str) -> None:
     assert is_loopback(host)
 
 
-@pytest.mark.parametrize(
-    "host", ["", "0.0.0.0", "::", "*", "10.0.0.1", "example.org", "localhost.example.org"]
-)
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "::", "*", "10.0.0.1", "example.org", "localhost.example.org"])
 def test_anything_else_is_not_loopback(host: str) -> None:
     assert not is_loopback(host)
 
@@ -179,9 +172,7 @@ def test_keys_of_models_stay_out_of_the_representation() -> None:
 
 def test_postgresql_shares_a_pool_and_sqlite_keeps_a_connection(tmp_path: Path) -> None:
     options = "s.DATABASES['default']['CONN_MAX_AGE'], s.DATABASES['default']['OPTIONS']"
-    postgres = load_settings(
-        tmp_path, options, DATABASE_URL="postgres://u:p@db.example.org:5432/trimus"
-    ).stdout
+    postgres = load_settings(tmp_path, options, DATABASE_URL="postgres://u:p@db.example.org:5432/trimus").stdout
     assert postgres.startswith("(0,")
     assert "pool" in postgres
     sqlite = load_settings(tmp_path, options).stdout
