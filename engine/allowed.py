@@ -9,7 +9,7 @@ from engine.verbs.base import Verb
 from engine.verbs.registry import VERBS
 from issues.actors import Worker
 from issues.models import Issue
-from issues.policies import AgentStanding, Grant, Relation, Right, agent_standing, authorise
+from issues.policies import AgentStanding, Grant, Relation, agent_standing, authorise
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def allowed_verbs(actor: Worker, issue: Issue) -> Allowed:
 
 
 def _grant(verb: Verb, standing: AgentStanding) -> Grant:
-    return authorise(Right(verb.name), standing).grant
+    return authorise(verb.right, standing).grant
 
 
 def _card(verb: Verb) -> VerbCard:

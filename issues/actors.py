@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from issues.models import Company, Issue, Member, User
+from issues.models import Company, Grant, Issue, Member, PolicyRule, User
 
 if TYPE_CHECKING:
     from agents.models import Agent, Run
@@ -28,19 +30,27 @@ class Person:
         return str(self.user)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Worker:
     """An agent. `run` and `home` are its live run and that run's issue; both None for a key used outside a run.
 
-    `approved` is set while an action that the board approved is carried out: what would need an approval is then
-    allowed. `begun_by` is the person whose act began the chain of runs: an agent never has more rights than they.
+    `owns_home` says whether that issue was its own when the actor was made: whoever hands an issue over may still say
+    in the same breath how it stands. `approved` is set while an action that the board approved is carried out: what
+    would need an approval is then allowed. `begun_by` is the person whose act began the chain of runs: an agent never
+    has more rights than they.
     """
 
     agent: Agent
     run: Run | None = None
     home: Issue | None = None
+    owns_home: bool = False
     approved: bool = False
     begun_by: Member | None = None
+
+    @cached_property
+    def grants(self) -> Mapping[str, Grant]:
+        """What the company has decided otherwise than the agent's preset, read once in this actor's life."""
+        return PolicyRule.objects.grants_for(self.agent)
 
     def __str__(self) -> str:
         return self.agent.name

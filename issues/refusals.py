@@ -30,7 +30,11 @@ class Forbidden(Refusal):
 
 
 class NeedsApproval(Forbidden):
-    """The actor may do this once the board has approved it."""
+    """The actor may do this once the board has approved it. `permission` is what the board is asked for."""
+
+    def __init__(self, reason: str, hint: str = "", permission: str = "") -> None:
+        super().__init__(reason, hint)
+        self.permission = permission
 
 
 class NotFound(Refusal):

@@ -146,7 +146,9 @@ def worker_for(agent: Agent, run: Run | None = None, *, approved: bool = False) 
     """The actor an agent is, within its run if it has one."""
     if run is None:
         return Worker(agent, approved=approved)
-    return Worker(agent, run=run, home=run.issue, begun_by=run.chain_member, approved=approved)
+    home = run.issue
+    is_own = home is not None and home.assignee_member_id is None and home.assignee_agent_id in (None, agent.pk)
+    return Worker(agent, run=run, home=home, owns_home=is_own, begun_by=run.chain_member, approved=approved)
 
 
 def _line_above(agent: Agent) -> list[int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -43,6 +44,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="ask",
+    right=Right.ASK,
     usage="/ask <question>",
     summary="ask the responsible person for a fact or decision; a fenced block may list choices, one a line",
     example="/ask Which region shall it run in?\n```\neu-central\nus-east\n```",

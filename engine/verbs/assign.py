@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -39,6 +40,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="assign",
+    right=Right.ASSIGN,
     usage="/assign <@handle or none> [on ACME-7]",
     summary="hand the issue over; an agent is woken by it",
     example="/assign @ada",

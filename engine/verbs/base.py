@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.text.grammar import ArgumentRule, BodyRule, VerbGrammar
 from engine.text.parser import parse
 from engine.text.types import Action
+from issues.rights import Permission
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -54,6 +55,7 @@ class Verb:
     """
 
     name: str
+    right: Permission
     usage: str
     summary: str
     example: str

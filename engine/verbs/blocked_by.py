@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -30,6 +31,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="blocked-by",
+    right=Right.BLOCKED_BY,
     usage="/blocked-by <ACME-7, ACME-8>",
     summary="wait for issues; you are woken when the last one ends",
     example="/blocked-by ACME-7",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -29,6 +30,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="comment-on",
+    right=Right.COMMENT,
     usage="/comment-on <ACME-7>",
     summary="comment on another issue; the fenced block is the comment",
     example="/comment-on ACME-7\n```\nThe interface you wait for has landed.\n```",

@@ -9,6 +9,7 @@ from engine.text.frontmatter import read_front_matter
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -164,6 +165,7 @@ def _link(scene: Scene, issue: Issue, words: str) -> str:
 
 VERB = Verb(
     name="create-issue",
+    right=Right.CREATE_ISSUE,
     usage="/create-issue <title>",
     summary="open a child issue; an optional fenced block is its description",
     example=(

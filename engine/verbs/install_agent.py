@@ -8,6 +8,7 @@ from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
 from engine.verbs.definitions import read_definition
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -39,6 +40,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="install-agent",
+    right=Right.INSTALL_AGENT,
     usage="/install-agent [name]",
     summary="propose to hire an agent; the fenced block is `title:`, `description:`, ... a line `---`, instructions",
     example="/install-agent Grace\n```\ntitle: Tester\nmanager: @ada\n---\nYou test what others build.\n```",

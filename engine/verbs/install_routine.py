@@ -8,6 +8,7 @@ from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
 from engine.verbs.definitions import read_definition
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -53,6 +54,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="install-routine",
+    right=Right.INSTALL_ROUTINE,
     usage="/install-routine [name]",
     summary="propose a routine; the fenced block is `cron:`, `title:`, `assignee:`, a line `---`, the issue's text",
     example="/install-routine Weekly report\n```\ncron: 0 9 * * 1\ntitle: Weekly report\n---\nSum up the week.\n```",

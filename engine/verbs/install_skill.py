@@ -8,6 +8,7 @@ from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
 from engine.verbs.definitions import read_definition
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -33,6 +34,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="install-skill",
+    right=Right.INSTALL_SKILL,
     usage="/install-skill [name]",
     summary="propose a skill to the board; the fenced block is `description:`, a line `---` and the skill's text",
     example="/install-skill release-notes\n```\ndescription: How we write release notes\n---\nList what changed.\n```",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -27,6 +28,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="pass",
+    right=Right.PASS,
     usage="/pass <reason>",
     summary="nothing to do now, and why; a good answer when it is true",
     example="/pass ACME-7 is still open.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -44,6 +45,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="priority",
+    right=Right.PRIORITY,
     usage="/priority <priority> [on ACME-7]",
     summary="urgent, high, medium, low or none",
     example="/priority high",

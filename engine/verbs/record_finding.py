@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -27,6 +28,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="record-finding",
+    right=Right.RECORD_FINDING,
     usage="/record-finding [title]",
     summary="keep a result on the issue; the fenced block is the finding, shown to the parent's agent",
     example="/record-finding The cache is cold\n```\nHit rate is 3% after every deploy.\n```",

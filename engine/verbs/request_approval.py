@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -32,6 +33,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="request-approval",
+    right=Right.REQUEST_APPROVAL,
     usage="/request-approval <title>",
     summary="ask the board before acting; your prose is the explanation, and you are woken by the answer",
     example="Deleting the bucket cannot be undone.\n\n/request-approval Delete the staging bucket",

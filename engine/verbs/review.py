@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -40,6 +41,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="review",
+    right=Right.REVIEW,
     usage="/review <accept or send-back>",
     summary="your verdict as a reviewer of an issue in review; a fenced block may hold a note",
     example="/review send-back\n```\nThe second test does not fail without the change.\n```",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -36,6 +37,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="status",
+    right=Right.STATUS,
     usage="/status <status> [on ACME-7]",
     summary="set the status: backlog, todo, in_progress, in_review, blocked, done, cancelled",
     example="/status in_review",

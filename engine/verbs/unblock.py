@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -40,6 +41,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="unblock",
+    right=Right.UNBLOCK,
     usage="/unblock <ACME-7, ACME-8>",
     summary="wait for these issues no longer",
     example="/unblock ACME-7",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -40,6 +41,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="unlabel",
+    right=Right.UNLABEL,
     usage="/unlabel <name, name> [on ACME-7]",
     summary="remove labels",
     example="/unlabel triage",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -35,6 +36,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="use-skill",
+    right=Right.USE_SKILL,
     usage="/use-skill <name>",
     summary="record that you applied a skill; one listed by name only stands whole in your next prompt here",
     example="/use-skill release-notes",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from issues.rights import Right
 
 if TYPE_CHECKING:
     from engine.verbs.scene import Scene
@@ -32,6 +33,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
 VERB = Verb(
     name="write-file",
+    right=Right.WRITE_FILE,
     usage="/write-file <path>",
     summary="write a file; the fenced block is its whole content",
     example="/write-file docs/plan.md\n```\n# Plan\n```",

@@ -9,6 +9,7 @@ from issues.models.finding import Finding
 from issues.models.inbox import InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
 from issues.models.key import ApiKey
+from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
 from issues.models.user import LoginLink, User
 from issues.models.workspace import FileVersion, WorkspaceFile
@@ -29,6 +30,7 @@ __all__ = [
     "Extraction",
     "FileVersion",
     "Finding",
+    "Grant",
     "Handle",
     "InboxItem",
     "InboxKind",
@@ -36,6 +38,7 @@ __all__ = [
     "Label",
     "LoginLink",
     "Member",
+    "PolicyRule",
     "Priority",
     "Project",
     "Reviewer",

@@ -53,7 +53,11 @@ review             +     +      +      -         +           +         -
 use-skill          +     +      +      -         +           +         -
 write-file         +     +      +      -         +           +         -
 record-finding     +     +      +      -         +           +         -
+note               +     +      +      -         +           +         -
+forget             +     +      +      -         +           +         -
+remember           +     +      +      -         +           +         -
 pass               +     +      +      -         +           +         -
+help               +     +      +      -         +           +         -
 install-skill      ?     ?      ?      ?         ?           ?         ?
 install-agent      ?     ?      ?      ?         ?           ?         ?
 install-routine    ?     ?      ?      ?         ?           ?         ?
