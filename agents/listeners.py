@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-doorbells: tuple[Callable[[], None], ...] = ()
+doorbells: tuple[Callable[[], object], ...] = ()
 """Called after the commit of a transaction that wrote a wakeup: somebody go and look."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from agents.adapters.reasoning import visible_text
-from agents.models import ActionOutcome, AgentStatus, Run, RunAction, RunState
+from agents.models import ActionOutcome, AgentStatus, Run, RunAction, RunState, WakeupState
 from agents.services.agents import worker_for
 from agents.services.runs import consume_wakeups
 from engine import fence
@@ -27,10 +27,12 @@ from engine.verbs.registry import BY_NAME
 from engine.verbs.scene import Scene
 from issues.activity import record
 from issues.actors import SYSTEM
-from issues.effects import Wake, savepoint, unit, wake
+from issues.effects import Wake, savepoint, service, wake
+from issues.models import Issue
 from issues.refusals import Forbidden, NeedsApproval, Refusal
 from issues.services.approvals import propose_action
 from issues.services.comments import write_comment
+from issues.services.locks import lock_company
 from issues.sources import WakeupSource
 
 PROPOSAL_WORDS = 200
@@ -40,33 +42,55 @@ PROPOSAL_WORDS = 200
 def apply_reply(run: Run) -> list[Outcome]:
     """Apply the run's kept reply, once: the transaction that applies it also marks it. Raises Fenced if the run is no
     longer held."""
-    reply = parse_agent_actions(visible_text(run.reply or ""))
-    with unit():
-        run = fence.lock(run)
-        if run.applied_at is not None:
-            return []
-        if run.agent.status == AgentStatus.TERMINATED:
-            _end_unheard(run)
-            return []
-        if not reply.prose.strip() and not reply.actions:
-            fail(run, "silent", "The model answered nothing, and nothing again when asked once more.")
-            return []
-        outcomes = _apply(run, reply)
-        _write_down(run, reply, outcomes)
-        return outcomes
+    return _apply_once(run, parse_agent_actions(visible_text(run.reply or "")))
 
 
-def _apply(run: Run, reply: AgentReply) -> list[Outcome]:
-    assert run.issue is not None  # noqa: S101 - fence.lock saw to it
-    actor = worker_for(run.agent, run)
-    scene = Scene(actor=actor, issue=run.issue, run=run, prose=reply.prose)
-    meanwhile = Meanwhile(run)
-    nothing = meanwhile.why_nothing_applies(run.issue)
-    if reply.prose.strip():
-        write_comment(actor=actor, issue=run.issue, body=_within_limit(reply.prose))
-    if nothing:
-        return [Outcome(ordinal, action, ActionOutcome.DENIED, nothing) for ordinal, action in enumerate(reply.actions)]
-    return Applier(scene, meanwhile).apply(reply.actions)
+@service
+def _apply_once(run: Run, reply: AgentReply) -> list[Outcome]:
+    if any(BY_NAME[action.verb].makes_issues for action in reply.actions):
+        lock_company(run.company)  # numbers issues, and is held before all else, as a claim does
+    run = fence.lock(run)
+    if run.applied_at is not None:
+        return []
+    if run.agent.status == AgentStatus.TERMINATED:
+        _end_unheard(run)
+        return []
+    if not reply.prose.strip() and not reply.actions:
+        fail(run, "silent", "The model answered nothing, and nothing again when asked once more.")
+        return []
+    issue = _hold(run)
+    meanwhile = Meanwhile(run, issue)
+    scene = Scene(actor=worker_for(run.agent, run), issue=issue, run=run, prose=reply.prose)
+    unsaid = _comment(scene)
+    outcomes = Applier(scene, meanwhile).apply(reply.actions)
+    if meanwhile.was_closing_denied:
+        _wake_to_read(issue)
+    _write_down(scene, reply, outcomes, unsaid)
+    return outcomes
+
+
+def _hold(run: Run) -> Issue:
+    """The run's issue, held: what a person does to it from here on comes after the reply."""
+    assert run.issue_id is not None  # noqa: S101 - fence.lock saw to it
+    run.issue = _read(run.issue_id, held=True)
+    return run.issue
+
+
+def _read(issue_id: int, *, held: bool = False) -> Issue:
+    issues = Issue.objects.select_related("company", "parent", "assignee_agent", "assignee_member", "responsible__user")
+    return (issues.select_for_update(of=("self",), no_key=True) if held else issues).get(pk=issue_id)
+
+
+def _comment(scene: Scene) -> str:
+    """Post the reply's prose; why it was refused, else empty. That does not keep its actions from being tried."""
+    if not scene.prose.strip():
+        return ""
+    try:
+        with savepoint():
+            write_comment(actor=scene.actor, issue=scene.issue, body=_within_limit(scene.prose))
+    except Refusal as refusal:
+        return f"The comment was refused. {refusal}"
+    return ""
 
 
 class Applier:
@@ -76,9 +100,13 @@ class Applier:
         self.scene = scene
         self.meanwhile = meanwhile
         self._used: Counter[str] = Counter()
+        self._is_fresh = True
 
     def apply(self, actions: Sequence[Action]) -> list[Outcome]:
         numbered = list(enumerate(actions))
+        nothing = self.meanwhile.why_nothing_applies() if self.meanwhile is not None else ""
+        if nothing:
+            return [Outcome(ordinal, action, ActionOutcome.DENIED, nothing) for ordinal, action in numbered]
         making = [pair for pair in numbered if BY_NAME[pair[1].verb].makes_issues]
         others = [pair for pair in numbered if not BY_NAME[pair[1].verb].makes_issues]
         outcomes = {ordinal: self._perform(ordinal, action) for ordinal, action in making}
@@ -92,6 +120,7 @@ class Applier:
         if verb.cap is not None and self._used[verb.name] >= verb.cap:
             return Outcome(ordinal, action, ActionOutcome.DENIED, f"More than {verb.cap} of /{verb.name} in one run.")
         self._used[verb.name] += 1
+        self._freshen()
         request: Request | None = None
         try:
             with savepoint():
@@ -104,19 +133,20 @@ class Applier:
             return Outcome(ordinal, action, ActionOutcome.DENIED, str(refusal))
         except Refusal as refusal:
             return Outcome(ordinal, action, ActionOutcome.FAILED, str(refusal))
-        self.scene.issue.refresh_from_db()
+        self._is_fresh = False
         return Outcome(ordinal, action, ActionOutcome.APPLIED, effect=effect, approval=effect.approval)
+
+    def _freshen(self) -> None:
+        """Let each action see what the one before it made of the issue."""
+        if not self._is_fresh:
+            self.scene.issue = _read(self.scene.issue.pk)
+            self._is_fresh = True
 
     def _check_meanwhile(self, verb: Verb, request: Request) -> None:
         """Deny what a person decided meanwhile."""
-        if self.meanwhile is None:
-            return
-        issue_id = request.values.get("issue", self.scene.issue.pk)
-        if issue_id != self.scene.issue.pk:
-            return
         try:
-            self.meanwhile.check(verb, self.scene.issue)
-            self.meanwhile.check_closing(self.scene.issue, request.values.get("status"))
+            if self.meanwhile is not None:
+                self.meanwhile.check(verb, request)
         except Refusal as refusal:
             raise Forbidden(refusal.reason, refusal.hint) from None
 
@@ -156,16 +186,17 @@ class Applier:
         self.scene.afterwards.clear()
 
 
-def _write_down(run: Run, reply: AgentReply, outcomes: Sequence[Outcome]) -> None:
+def _write_down(scene: Scene, reply: AgentReply, outcomes: Sequence[Outcome], unsaid: str) -> None:
+    run = scene.run
     RunAction.objects.bulk_create(to_row(run, outcome) for outcome in outcomes)
-    _wake_after_denied_closing(run, outcomes)
     finish(
         run,
         applied_at=timezone.now(),
         dropped=[{"line": drop.line, "number": drop.number, "reason": drop.reason.value} for drop in reply.dropped],
         hint=hint_for(reply),
+        error=unsaid,
     )
-    follow_up(worker_for(run.agent, run), run, reply, outcomes)
+    follow_up(scene.actor, run, reply, outcomes)
 
 
 def to_row(run: Run, outcome: Outcome) -> RunAction:
@@ -187,23 +218,21 @@ def to_row(run: Run, outcome: Outcome) -> RunAction:
     )
 
 
-def _wake_after_denied_closing(run: Run, outcomes: Sequence[Outcome]) -> None:
-    """A closing was denied because a person changed the text: let the assignee read it. A comment wakes by itself."""
-    issue = run.issue
-    closing = [one for one in outcomes if one.action.verb == "status" and one.outcome == ActionOutcome.DENIED]
-    if issue is None or not closing or issue.assignee_agent_id is None:
+def _wake_to_read(issue: Issue) -> None:
+    """A closing was denied because a person wrote meanwhile: the assignee reads it, unless it is woken there anyway."""
+    agent = issue.assignee_agent
+    if agent is None or issue.wakeups.filter(agent=agent, state=WakeupState.PENDING).exists():
         return
-    if "issue.edited" in Meanwhile(run).kinds(issue):
-        wake(
-            Wake(
-                agent_id=issue.assignee_agent_id,
-                issue=issue,
-                source=WakeupSource.COMMENTED,
-                actor=SYSTEM,
-                subject=f"edited {issue.version}",
-                reason="A person edited the issue while you were at work.",
-            )
+    wake(
+        Wake(
+            agent_id=agent.pk,
+            issue=issue,
+            source=WakeupSource.COMMENTED,
+            actor=SYSTEM,
+            subject=f"version {issue.version}",
+            reason="A person wrote on the issue while you were at work.",
         )
+    )
 
 
 def _end_unheard(run: Run) -> None:

@@ -11,6 +11,8 @@ from agents.catalogue import ModelEntry, look_up
 from agents.models import ActionOutcome, Agent, Routine, Run, Skill, Wakeup
 from agents.services.agents import worker_for
 from engine.allowed import Allowed, allowed_verbs
+from engine.claim import take_in_late
+from engine.meanwhile import SEEN, lines_of_people
 from engine.participants import author, issue_line, participant, participant_or_none
 from engine.routing import NoProvider, choose_endpoint
 from engine.surroundings import read_children, read_materials
@@ -21,6 +23,7 @@ from issues.effects import unit
 from issues.models import ApprovalStatus, Company, Issue
 from issues.policies import Relation, agent_standing
 from issues.services.transitions import outstanding_reviewers
+from issues.sources import WakeupSource
 
 LEAN_WINDOW = 32_000
 """Models with a window of so many tokens or less get the lean tier."""
@@ -29,11 +32,11 @@ LEAN_WINDOW = 32_000
 def gather(run: Run) -> shown.HeartbeatContext:
     """The context of a claimed run. Wakeups that arrived since the claim are taken in: read in one transaction with
     what they speak of, so that each wakeup is either in this prompt or still pending."""
-    from engine.claim import take_in_late
-
     with unit():
-        take_in_late(run)
+        # Held while it is read: a change under way is either seen here, or noticed when the reply is applied.
         issue = _read_issue(run)
+        run.prompt_facts = {SEEN: lines_of_people(issue)}
+        take_in_late(run, issue)
         wakeups = list(
             run.wakeups.select_related(
                 "member__user",
@@ -84,7 +87,7 @@ def build_context(
         history=timeline.history,
         past_actions=_past_actions(last),
         hint=last.hint if last is not None else "",
-        trigger=shown.Trigger(tuple(_wakeup(wakeup) for wakeup in wakeups), timeline.agents_comments),
+        trigger=shown.Trigger(tuple(_wakeup(wakeup, issue) for wakeup in wakeups), timeline.agents_comments),
         children=read_children(issue),
         materials=read_materials(issue),
         limits=shown.Limits(
@@ -98,7 +101,8 @@ def build_context(
 
 def _read_issue(run: Run) -> Issue:
     return (
-        Issue.objects.select_related(
+        Issue.objects.select_for_update(of=("self",), no_key=True)
+        .select_related(
             "company",
             "project",
             "assignee_agent",
@@ -108,7 +112,8 @@ def _read_issue(run: Run) -> Issue:
             "parent__assignee_agent",
             "parent__assignee_member__user",
         )
-    ).get(runs=run)
+        .get(runs=run)
+    )
 
 
 def _model(agent: Agent) -> ModelEntry:
@@ -250,13 +255,15 @@ def _asked_skills(last: Run | None) -> tuple[str, ...]:
     return tuple(name for name in used if name.lower() not in seen)
 
 
-def _wakeup(wakeup: Wakeup) -> shown.Wakeup:
+def _wakeup(wakeup: Wakeup, issue: Issue) -> shown.Wakeup:
     comment = wakeup.comment
     text, text_author = "", None
     if comment is not None and comment.deleted_at is None:
         text, text_author = comment.body, author(comment)
     elif wakeup.approval is not None:
         text = wakeup.approval.title
+    elif wakeup.source == WakeupSource.MENTION and comment is None:  # in the description
+        text, text_author = issue.description, participant_or_none(wakeup.member or wakeup.by_agent)
     return shown.Wakeup(
         id=wakeup.pk,
         source=wakeup.source,

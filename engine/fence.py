@@ -24,11 +24,10 @@ def lock(run: Run) -> Run:
     """The running run's row, held until the transaction ends, or Fenced. Cancelling waits for it, or it for that."""
     held = (
         Run.objects.select_for_update(of=("self",))
-        .select_related("company", "agent__company", "issue__company", "issue__parent", "issue__assignee_agent")
-        .select_related("issue__responsible__user", "chain_member__user")
+        .select_related("company", "agent__company", "chain_member__user")
         .filter(pk=run.pk, attempt=run.attempt, state=RunState.RUNNING)
         .first()
     )
-    if held is None or held.issue is None:
+    if held is None or held.issue_id is None:
         raise Fenced(f"run {run.pk} is no longer held by attempt {run.attempt}")
     return held

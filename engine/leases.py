@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 from django.db.models import F
 from django.utils import timezone
 
@@ -25,9 +25,9 @@ LOOK_SECONDS = 0.5
 """How often the holder looks whether its runs are still its own: a cancel is felt within this."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Lease:
-    """One held run, and the call it waits for."""
+    """One held run, and the call it waits for. A run that was taken over in the same process has two."""
 
     run: Run
     renewed_at: float = field(default_factory=time.monotonic)
@@ -66,7 +66,7 @@ class LeaseHolder:
     """The leases of this process. Its thread starts with the first and ends with the last."""
 
     def __init__(self) -> None:
-        self._leases: dict[int, Lease] = {}
+        self._leases: set[Lease] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -74,7 +74,7 @@ class LeaseHolder:
     def hold(self, run: Run) -> Iterator[Lease]:
         lease = Lease(run)
         with self._lock:
-            self._leases[run.pk] = lease
+            self._leases.add(lease)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="leases", daemon=True)
                 self._thread.start()
@@ -82,19 +82,19 @@ class LeaseHolder:
             yield lease
         finally:
             with self._lock:
-                self._leases.pop(run.pk, None)
+                self._leases.discard(lease)
 
     def _work(self) -> None:
         while True:
             time.sleep(LOOK_SECONDS)
             with self._lock:
-                leases = list(self._leases.values())
+                leases = list(self._leases)
                 if not leases:
                     self._thread = None
                     break
             try:
                 self._look(leases)
-            except DatabaseError as error:  # it will be back; until then nothing can be applied either
+            except Error as error:  # the database will be back; until then nothing can be applied either
                 log.warning("leases.not_renewed", error=str(error))
                 connections.close_all()
         connections.close_all()

@@ -5,22 +5,36 @@ from __future__ import annotations
 from django.db.models import F
 
 from agents.models import Run, RunState
+from engine import leases
 from engine.apply import apply_reply
-from engine.fence import Fenced
+from engine.failures import failures_recorded
 from engine.slots import database_turn
+
+MOST_ATTEMPTS = 3
+"""Workers that may begin to apply one reply. Should it end each of them, the run fails instead."""
 
 
 def resume_run(run_id: int) -> None:
     """Take the run over as its next attempt, which fences off the former worker, and apply its reply."""
     with database_turn():
-        run = Run.objects.filter(pk=run_id, state=RunState.RUNNING, reply__isnull=False, applied_at=None).first()
-        if run is None:
-            return
-        taken = Run.objects.filter(pk=run_id, attempt=run.attempt, state=RunState.RUNNING)
-        if not taken.update(attempt=F("attempt") + 1, lease_counter=F("lease_counter") + 1):
-            return
-        run.attempt += 1
-        try:
-            apply_reply(run)
-        except Fenced:
-            return
+        run = _take_over(run_id)
+    if run is None:
+        return
+    with leases.holder.hold(run), failures_recorded(run), database_turn():
+        apply_reply(run)
+
+
+def _take_over(run_id: int) -> Run | None:
+    """The run as its next attempt; None if there is nothing to apply any more or another took it over first."""
+    run = (
+        Run.objects.select_related("company", "agent", "issue")
+        .filter(pk=run_id, state=RunState.RUNNING, reply__isnull=False, applied_at=None)
+        .first()
+    )
+    if run is None:
+        return None
+    taken = Run.objects.filter(pk=run_id, attempt=run.attempt, state=RunState.RUNNING)
+    if not taken.update(attempt=F("attempt") + 1, lease_counter=F("lease_counter") + 1):
+        return None
+    run.attempt += 1
+    return run

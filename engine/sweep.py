@@ -10,15 +10,17 @@ import structlog
 from django.db.models import F, Max
 from django.utils import timezone
 
-from agents.models import Adapter, Agent, AgentStatus, Routine, Run, RunState, Wakeup, WakeupState
-from agents.models.run import LIVE
+from agents.models import Agent, AgentStatus, Routine, Run
 from agents.services.routines import fire_routine
 from agents.services.wakeups import wake_on_schedule
 from engine import leases
-from engine.doorbell import ring
-from engine.record import lose
+from engine.claim import candidates
+from engine.doorbell import ring, ring_to_resume
+from engine.fence import Fenced
+from engine.record import fail, lose
+from engine.resume import MOST_ATTEMPTS
 from issues.actors import SYSTEM
-from issues.effects import unit
+from issues.effects import service
 from issues.models import Blocker, Issue, Status
 from issues.models.issue import CLOSED
 from issues.services.transitions import release_waiting
@@ -37,12 +39,9 @@ def sweep() -> None:
 
 def recover_expired() -> None:
     """End or resume the runs whose lease has expired."""
-    live = list(Run.objects.filter(state__in=LIVE).select_related("company", "agent", "issue__company"))
-    for run in leases.watch.expired(live):
-        if run.reply is not None and run.applied_at is None and run.state == RunState.RUNNING:
-            _resume(run)
-        else:
-            lose(run)
+    live = Run.objects.live().only("attempt", "lease_counter", "lease_seconds")
+    for seen in leases.watch.expired(list(live)):
+        _guarded(partial(_recover, seen))
 
 
 def fire_routines() -> None:
@@ -76,26 +75,46 @@ def release_forgotten() -> None:
         .filter(last_ended__gte=F("status_changed_at"))[:BATCH]
     )
     for issue in forgotten:
-        last = issue.blockers.filter(status__in=CLOSED).select_related("company").order_by("-closed_at").first()
-        if last is not None:
-            with unit():
-                release_waiting(last, SYSTEM, [issue.pk])
+        _guarded(partial(_release, issue))
 
 
 def ring_for_due() -> None:
-    """Ring once for each agent that has something due, so that as many slots look."""
-    due = Wakeup.objects.filter(state=WakeupState.PENDING, due_at__lte=timezone.now(), agent__adapter=Adapter.LLM)
-    for _ in range(min(due.values("agent", "issue").distinct().count(), BATCH)):
-        ring()
+    """Ring once for each pair of agent and issue that could start, so that as many slots look."""
+    for _ in candidates(timezone.now()):
+        if not ring():  # each further try could cost a second, and the next sweep comes by
+            return
 
 
-def _resume(run: Run) -> None:
-    from engine.tasks import resume
+def _recover(seen: Run) -> None:
+    """Let the run of an expired lease go on or end, unless it has moved since it was looked at."""
+    run = (
+        Run.objects.live()
+        .select_related("company", "agent", "issue__company", "issue__responsible__user")
+        .filter(pk=seen.pk, attempt=seen.attempt, lease_counter=seen.lease_counter)
+        .first()
+    )
+    if run is None:
+        return
+    if run.reply is None:
+        lose(run)
+    elif run.attempt < MOST_ATTEMPTS:
+        ring_to_resume(run.pk)
+    else:
+        _give_up(run)
 
+
+def _give_up(run: Run) -> None:
     try:
-        resume.apply_async((run.pk,), retry=False)
-    except Exception as error:  # the broker is down: the next sweep comes by again
-        log.warning("sweep.resume_not_sent", run=run.pk, error=str(error))
+        fail(run, "error", f"Its reply could not be applied: {run.attempt} workers ended over it.")
+    except Fenced as fenced:
+        log.info("run.fenced", run=run.pk, why=str(fenced))
+
+
+@service
+def _release(issue: Issue) -> None:
+    last = issue.blockers.filter(status__in=CLOSED).select_related("company").order_by("-closed_at").first()
+    if last is not None:
+        release_waiting(last, SYSTEM, [issue.pk])
 
 
 def _guarded(part: Callable[[], object]) -> None:

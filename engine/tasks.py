@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 from engine.slots import database_turn
 from trimus.celery import app
+
+_claiming = threading.Lock()
+"""Looks of one process claim one after the other: at once they would all try for the same pair, and all but one would
+have worked in vain."""
 
 
 @app.task(name="engine.tasks.look")
@@ -14,21 +20,27 @@ def look() -> None:
     from engine.doorbell import ring
     from engine.heartbeat import heartbeat
 
-    with database_turn():
+    with _claiming, database_turn():
         run = claim_next()
     if run is None:
         return
     ring()
-    heartbeat(run)
-    ring()
+    try:
+        heartbeat(run)
+    finally:
+        ring()
 
 
 @app.task(name="engine.tasks.resume")
 def resume(run_id: int) -> None:
     """Go on with a run whose worker died after the reply was kept."""
+    from engine.doorbell import ring
     from engine.resume import resume_run
 
-    resume_run(run_id)
+    try:
+        resume_run(run_id)
+    finally:
+        ring()
 
 
 @app.task(name="engine.tasks.tick")
