@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,13 +23,21 @@ def meter_for(model: str, learnt_factor: float | None = None) -> TokenMeter:
     if name := _published_encoding(model):
         return TokenMeter(encoding(name), is_exact=True)
     if learnt_factor is None:
-        return TokenMeter(encoding(EncodingName.O200K), factor=FIRST_FACTOR)
-    return TokenMeter(encoding(EncodingName.O200K), factor=learnt_factor, is_learnt=True)
+        return TokenMeter(encoding(), factor=FIRST_FACTOR)
+    return TokenMeter(encoding(), factor=learnt_factor, is_learnt=True)
+
+
+def encoding(name: EncodingName = EncodingName.O200K) -> tiktoken.Encoding:
+    """The encoding, loaded once in a process (a third of a second, some 80 MB)."""
+    with _loading:  # a worker's threads would each load one of their own
+        return _load(name)
+
+
+_loading = threading.Lock()
 
 
 @lru_cache(maxsize=len(EncodingName))
-def encoding(name: EncodingName) -> tiktoken.Encoding:
-    """The encoding, loaded once in a process (a third of a second, some 80 MB)."""
+def _load(name: EncodingName) -> tiktoken.Encoding:
     return load_encoding(name, _ranks_folder() / f"{name}.tiktoken.gz")
 
 

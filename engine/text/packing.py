@@ -15,6 +15,7 @@ from engine.text.fitting import Fitting
 from engine.text.tokens import MESSAGE_TOKENS
 
 OUTPUT_SHARE = 0.40
+"""Of the window, for the answer at most: vendors count both together, and a prompt needs the greater part."""
 MARGIN_SHARE, MARGIN_TOKENS = 0.15, 30_000
 SEAM = 24
 """Tokens reserved for each part's heading and blank lines, by the most careful count."""
@@ -26,7 +27,7 @@ class PromptTooLarge(Exception):
     def __init__(self, sizes: Mapping[str, int], room: int) -> None:
         by_size = sorted(sizes.items(), key=lambda item: -item[1])
         listed = ", ".join(f"{title} {size:,}" for title, size in by_size)
-        super().__init__(f"the prompt needs {sum(sizes.values()):,} tokens of {max(room, 0):,}: {listed}")
+        super().__init__(f"The prompt needs {sum(sizes.values()):,} tokens of {max(room, 0):,}: {listed}.")
         self.sizes = dict(sizes)
         self.room = room
 
@@ -45,11 +46,15 @@ class Part:
     fit: Callable[[int], Fitting | None]
 
 
+def output_room(limits: Limits) -> int:
+    """Tokens that the answer may have at most."""
+    return min(limits.max_output, int(OUTPUT_SHARE * limits.window))
+
+
 def user_room(limits: Limits, system_tokens: int) -> int:
     """Tokens that the user message may have at most: the window less system message, output and margin."""
-    output = min(limits.max_output, int(OUTPUT_SHARE * limits.window))
     margin = min(int(MARGIN_SHARE * limits.window), MARGIN_TOKENS)
-    return limits.window - system_tokens - output - margin - 2 * MESSAGE_TOKENS
+    return limits.window - system_tokens - output_room(limits) - margin - 2 * MESSAGE_TOKENS
 
 
 def pack(parts: Sequence[Part], room: int) -> dict[str, Fitting]:

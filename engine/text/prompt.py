@@ -14,7 +14,7 @@ from engine.text.contract import CONTRACT, CONTRACT_HASH
 from engine.text.fitting import JOINT, Fitting, Measure
 from engine.text.history import shorten
 from engine.text.identity import render_company, render_knowledge, render_role, render_you
-from engine.text.packing import PromptTooLarge, pack, user_room
+from engine.text.packing import PromptTooLarge, output_room, pack, user_room
 from engine.text.parts import OUTCOMES, deferrable_parts
 from engine.text.playbook import render_instructions, render_playbook
 from engine.text.sections import (
@@ -40,6 +40,7 @@ class HeartbeatPrompt:
     `deferred` names the parts left out for want of room. `delivered` are the ids of the wakeups shown: the
     others stay pending. `whole_skills` names the skills whose body was shown. `hidden_characters` counts what
     was stripped from the context. `tokens` is the meter's estimate of both messages, exact if `is_exact`.
+    `output_tokens` is the room that was left for the answer.
     """
 
     system: str
@@ -53,6 +54,7 @@ class HeartbeatPrompt:
     hidden_characters: int
     tokens: int
     is_exact: bool
+    output_tokens: int
 
 
 def render_prompt(context: HeartbeatContext, meter: Meter) -> HeartbeatPrompt:
@@ -88,6 +90,7 @@ def render_prompt(context: HeartbeatContext, meter: Meter) -> HeartbeatPrompt:
         hidden_characters=hidden,
         tokens=meter.estimate(system_text) + meter.estimate(user_text),
         is_exact=meter.is_exact,
+        output_tokens=output_room(context.limits),
     )
 
 

@@ -118,7 +118,7 @@ def test_deferred_sections_are_named_on_the_last_line() -> None:
 def test_what_does_not_fit_at_all_is_refused_with_its_sizes() -> None:
     pins = tuple(comment(n, GRACE, "Pinned and whole. " * 1_000, pinned=True) for n in range(40))
     with pytest.raises(
-        PromptTooLarge, match=r"the prompt needs [\d,]+ tokens of [\d,]+: Pinned Context [\d,]+"
+        PromptTooLarge, match=r"The prompt needs [\d,]+ tokens of [\d,]+: Pinned Context [\d,]+"
     ) as caught:
         build_heartbeat_prompt(plain(pinned=pins))
     assert caught.value.sizes["Pinned Context"] > 100_000

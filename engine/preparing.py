@@ -1,0 +1,52 @@
+"""Preparing a run's prompt: gathered, rendered for the model that will answer, and kept as it will be sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agents.adapters.base import AdapterError, ErrorKind
+from agents.models import Run
+from engine.completion import Unanswered
+from engine.context import LEAN_WINDOW, gather
+from engine.meters import meter_for
+from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
+from engine.record import keep_prompt, keep_unanswered
+from engine.routing import choose_endpoint
+from engine.slots import database_turn
+from engine.text.context import HeartbeatContext, Tier
+
+
+def prepare(run: Run) -> HeartbeatPrompt:
+    """The run's prompt. PromptTooLarge when what must be shown exceeds the model's room."""
+    with database_turn():
+        return _keep(run, gather(run))
+
+
+def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
+    """The prompt once more, one tier leaner, because the provider found it too long.
+
+    Raises the failure itself when something else was wrong, or when the prompt was as lean as can be.
+    """
+    error = failure.error
+    if not isinstance(error, AdapterError) or error.kind is not ErrorKind.CONTEXT_TOO_LONG:
+        raise failure
+    with database_turn():
+        leaner = make_leaner(gather(run))
+        if leaner is None:
+            raise failure
+        keep_unanswered(run, failure)
+        return _keep(run, leaner)
+
+
+def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
+    """The context for the lean tier and the largest window that goes with it; None if it is no wider already."""
+    if context.tier is Tier.LEAN and context.limits.window <= LEAN_WINDOW:
+        return None
+    window = min(context.limits.window, LEAN_WINDOW)
+    return replace(context, tier=Tier.LEAN, limits=replace(context.limits, window=window))
+
+
+def _keep(run: Run, context: HeartbeatContext) -> HeartbeatPrompt:
+    prompt = build_heartbeat_prompt(context, meter_for(choose_endpoint(run.agent).model))
+    keep_prompt(run, prompt, context)
+    return prompt
