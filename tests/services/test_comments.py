@@ -56,7 +56,7 @@ def test_only_the_author_changes_a_comment(company: Company, owner: Person, ada:
 
 def test_a_change_shows_and_one_that_changes_nothing_does_not(owner: Person, issue: Issue) -> None:
     comment = build.comment(issue, "Once.")
-    assert edit_comment(actor=owner, comment=comment, body=" Once. ").edited_at is None
+    assert edit_comment(actor=owner, comment=comment, body="\nOnce. ").edited_at is None
     changed = edit_comment(actor=owner, comment=comment, body="Twice.")
     assert (changed.body, changed.edited_at is None) == ("Twice.", False)
 
