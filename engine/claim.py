@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentStatus, Run, RunState, Wakeup, WakeupState
 from agents.models.run import LIVE
-from engine.gate import Wait, why_wait
+from agents.services.spending import OverBudget, reserve
+from engine.ceiling import claim_ceiling
+from engine.gate import ASK_AGAIN, Wait, why_wait
 from engine.staleness import why_stale
 from issues.activity import record
 from issues.actors import SYSTEM
@@ -22,6 +24,9 @@ from issues.models import Company, CompanyStatus, Issue
 
 CANDIDATES = 50
 """Pairs of agent and issue looked at in one go."""
+
+SPENT_AGAIN = datetime.timedelta(minutes=10)
+"""When a start for which the budget is spent is looked at again; raising the budget does so at once."""
 
 RUN_DEADLINE = datetime.timedelta(minutes=10)
 """A run's lease is not renewed after this, so that a hung thread does not hold an issue for ever."""
@@ -73,14 +78,21 @@ def claim(agent_id: int, issue_id: int) -> Run | None:
         if wait is not None:
             _hold_back(wakeups, wait)
             return None
-        return start(company, agent, issue, wakeups, now)
+        try:
+            with savepoint():
+                run = start(company, agent, issue, wakeups, now)
+                if run is not None:
+                    reserve(run, claim_ceiling(agent), starts_run=True)
+        except OverBudget as refusal:
+            _hold_back(wakeups, Wait(refusal.reason, until=now + (SPENT_AGAIN if refusal.is_spent else ASK_AGAIN)))
+            return None
+        return run
 
 
-def take_in_late(run: Run) -> list[Wakeup]:
+def take_in_late(run: Run, issue: Issue) -> list[Wakeup]:
     """Deliver also what arrived since the claim: called once, in the transaction that reads the prompt's context."""
     now = timezone.now()
-    assert run.issue is not None  # noqa: S101 - a running run's issue cannot be deleted
-    late = _living(run.issue, run.agent, now)
+    late = _living(issue, run.agent, now)
     if late:
         Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in late]).update(
             state=WakeupState.CLAIMED, claimed_at=now, run=run

@@ -13,14 +13,16 @@ from agents.adapters.reasoning import visible_text
 from agents.adapters.thinking import ThinkingLevel
 from agents.catalogue import ModelEntry, look_up
 from agents.models import Run
+from agents.services.spending import Cost, OverBudget, reserve, reserve_at_least
 from engine.actions import parse_agent_actions
+from engine.ceiling import request_ceiling
 from engine.leases import Lease
+from engine.meters import meter_for
 from engine.routing import Route, choose_endpoint
+from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import MessageName
-
-OUTPUT_SHARE = 0.4
-"""Of a model's window, at most this much is for its answer."""
+from issues.effects import unit
 
 ANSWER_PLEASE = (
     "Your answer was empty. Answer now: write your comment, or verbs, or `/pass` with the reason if there is nothing"
@@ -40,9 +42,16 @@ class Answer:
 
 
 class Unanswered(Exception):
-    """The model gave no answer. `calls` were made, and paid for, all the same."""
+    """The model gave no answer, or could not be asked for the rest of it. `calls` were made, and paid for, all the
+    same."""
 
-    def __init__(self, error: AdapterError, calls: tuple[Completion, ...], route: Route, entry: ModelEntry) -> None:
+    def __init__(
+        self,
+        error: AdapterError | OverBudget,
+        calls: tuple[Completion, ...],
+        route: Route,
+        entry: ModelEntry,
+    ) -> None:
         super().__init__(str(error))
         self.error = error
         self.calls = calls
@@ -53,13 +62,16 @@ class Unanswered(Exception):
 def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
     """Ask. No database connection is held meanwhile.
 
-    Raises Unanswered, or Fenced when the run is cancelled or lost while it waits.
+    Each call's worst case is set aside first. Raises Unanswered, or Fenced when the run is cancelled or lost while it
+    waits.
     """
     route = choose_endpoint(run.agent)
     entry = look_up(route.endpoint, route.model, when=timezone.now())
+    meter = meter_for(route.model)
     calls: list[Completion] = []
 
     def ask(request: ModelRequest) -> Completion:
+        _set_aside(run, request_ceiling(request, entry, meter), is_first=not calls)
         completion = lease.wait_for(model_loop().start(route.endpoint, request))
         calls.append(completion)
         if completion.stop_reason is StopReason.REFUSED:
@@ -71,26 +83,33 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
         whole = complete_whole(ask, request)
         if _is_silent(whole.text):
             whole = complete_whole(ask, _once_more(request))
-    except AdapterError as error:
+    except (AdapterError, OverBudget) as error:
         raise Unanswered(error, tuple(calls), route, entry) from error
     return Answer(storable(whole.text), tuple(calls), route, entry, whole.stop_reason.value)
 
 
 def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry) -> ModelRequest:
-    # Longer answers than this would leave a prompt too little of the window, and vendors count both together.
-    most = int(entry.context_window * OUTPUT_SHARE)
     left = (run.deadline_at - timezone.now()).total_seconds()
     return ModelRequest(
         system=prompt.system,
         messages=(Message(Role.USER, prompt.user, _worth_keeping(prompt, "user", entry)),),
         model=route.model,
-        max_output_tokens=min(run.agent.max_output_tokens or entry.max_output_tokens, most),
+        max_output_tokens=prompt.output_tokens,
         deadline_seconds=max(left, 1.0),
         thinking=ThinkingLevel(run.agent.thinking),
         thinking_style=entry.thinking,
         cache_key=f"trimus-agent-{run.agent_id}",
         system_breakpoints=_worth_keeping(prompt, "system", entry),
     )
+
+
+def _set_aside(run: Run, worst: Cost, *, is_first: bool) -> None:
+    """Make sure that the call can be paid. The claim has set aside for the first; each further one is on top."""
+    with database_turn(), unit():
+        if is_first:
+            reserve_at_least(run, worst)
+        else:
+            reserve(run, worst, starts_run=False)
 
 
 def _worth_keeping(prompt: HeartbeatPrompt, message: MessageName, entry: ModelEntry) -> tuple[int, ...]:

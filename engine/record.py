@@ -6,17 +6,19 @@ import datetime
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from decimal import Decimal
 from typing import Any
 
+from django.db.models import Count, Sum
 from django.utils import timezone
 
-from agents.adapters.base import AdapterError, Completion, Usage
+from agents.adapters.base import AdapterError, Completion, ErrorKind
 from agents.catalogue import ModelEntry
 from agents.models import ModelCall, Run, RunState, Wakeup, WakeupState
 from agents.services.runs import consume_wakeups
+from agents.services.spending import Cost, OverBudget, settle, settle_unknown
 from agents.services.wakeups import ring_after_commit
 from engine import fence
+from engine.ceiling import microdollars
 from engine.completion import Answer, Unanswered
 from engine.routing import Route
 from engine.text.context import HeartbeatContext
@@ -33,7 +35,8 @@ TRIES = 3
 BACKOFF = (datetime.timedelta(seconds=30), datetime.timedelta(minutes=2), datetime.timedelta(minutes=10))
 """Until the next try, by tries so far; a provider's own wish counts if it is longer."""
 
-_MICRO = Decimal(1_000_000)
+SECTIONS_TOLD = 5
+"""Of a prompt that was too long."""
 
 
 def keep_prompt(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext) -> None:
@@ -45,7 +48,8 @@ def keep_prompt(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext) ->
             system_message=prompt.system,
             user_message=prompt.user,
             prompt_sections=[asdict(section) for section in prompt.sections],
-            prompt_facts={
+            prompt_facts=run.prompt_facts  # what gathering noted
+            | {
                 "tokens": prompt.tokens,
                 "is_exact": prompt.is_exact,
                 "deferred": prompt.deferred,
@@ -64,15 +68,16 @@ def keep_prompt(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext) ->
 def keep_reply(run: Run, answer: Answer) -> None:
     """The reply exactly as received, before anybody reads it, and what each call cost."""
     with unit():
+        _write_calls(run, answer.calls, answer.route, answer.entry)
         fence.write(
             run,
             reply=answer.text,
             replied_at=timezone.now(),
             stop_reason=answer.stop_reason,
             answered_model=answer.calls[-1].model,
-            **_figures(answer.calls, answer.route, answer.entry),
+            **_figures(run, answer.route),
         )
-        _write_calls(run, answer.calls, answer.route, answer.entry)
+        settle(run, _spent(answer.calls, answer.entry))
 
 
 def finish(run: Run, **values: Any) -> None:
@@ -83,25 +88,39 @@ def finish(run: Run, **values: Any) -> None:
     _record_end(run)
 
 
+def keep_unanswered(run: Run, failure: Unanswered) -> None:
+    """What the calls cost that came to nothing. The run goes on."""
+    with unit():
+        _write_calls(run, failure.calls, failure.route, failure.entry)
+        spent = _spent(failure.calls, failure.entry)
+        if isinstance(failure.error, AdapterError):
+            spent += _write_failed_call(run, failure, failure.error)
+        settle(run, spent)
+
+
 def fail_unanswered(run: Run, failure: Unanswered) -> None:
     """No answer came. What may pass is tried again later; the rest is told."""
     with unit():
-        _write_calls(run, failure.calls, failure.route, failure.entry)
-        _write_failed_call(run, failure)
+        keep_unanswered(run, failure)
         error = failure.error
+        figures = _figures(run, failure.route)
+        if isinstance(error, OverBudget):
+            _fail(run, "budget", str(error), retryable=not error.is_spent, **figures)
+            return
         _fail(
             run,
             error.kind.value,
-            error.message,
+            _told(run, failure, error),
             retry_after=error.retry_after if error.retryable else None,
             retryable=error.retryable,
-            **_figures(failure.calls, failure.route, failure.entry),
+            **figures,
         )
 
 
 def fail(run: Run, kind: str, message: str) -> None:
     """The run failed for good."""
     with unit():
+        settle_unknown(run)
         _fail(run, kind, message)
 
 
@@ -114,6 +133,7 @@ def lose(run: Run) -> None:
         if not lost.update(state=RunState.LOST, ended_at=now, error_kind="lost", error=message):
             return
         run.state, run.error = RunState.LOST, message
+        settle_unknown(run)
         _record_end(run)
         if not _give_back(run, now, retry_after=0.0):
             _tell_final(run, "The worker was lost each time it tried.")
@@ -183,16 +203,39 @@ def _tell_final(run: Run, message: str) -> None:
         tell([issue.responsible], InboxKind.FAILURE, text, company=run.company, issue=issue)
 
 
-def _figures(calls: Sequence[Completion], route: Route, entry: ModelEntry) -> dict[str, Any]:
-    usage = sum((call.usage for call in calls), Usage())
+def _told(run: Run, failure: Unanswered, error: AdapterError) -> str:
+    """What went wrong. A prompt that is too long is told with its size and its largest sections."""
+    if error.kind is not ErrorKind.CONTEXT_TOO_LONG:
+        return error.message
+    largest = sorted(run.prompt_sections, key=lambda section: -int(section["tokens"]))[:SECTIONS_TOLD]
+    listed = ", ".join(f"{section['title']} {section['tokens']:,}" for section in largest)
+    return (
+        f"{error.message} The prompt has about {run.prompt_facts['tokens']:,} tokens; its largest sections: {listed}."
+        f" The model is taken to have a window of {failure.entry.context_window:,} tokens. If that is wrong, say so"
+        " in models.yaml."
+    )
+
+
+def _figures(run: Run, route: Route) -> dict[str, Any]:
+    """The sums of all the run's calls, those that failed included. The cost is None as soon as one has no known
+    price."""
+    sums = run.calls.aggregate(
+        input=Sum("input_tokens", default=0),
+        cached=Sum("cached_tokens", default=0),
+        output=Sum("output_tokens", default=0),
+        reasoning=Sum("reasoning_tokens", default=0),
+        cost=Sum("cost_microdollars", default=0),
+        calls=Count("pk"),
+        priced=Count("cost_microdollars"),
+    )
     return {
         "provider": route.endpoint.provider,
         "model": route.model,
-        "input_tokens": usage.input_tokens,
-        "cached_tokens": usage.cached_input_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-        "cost_microdollars": _sum_costs(calls, entry),
+        "input_tokens": sums["input"],
+        "cached_tokens": sums["cached"],
+        "output_tokens": sums["output"],
+        "reasoning_tokens": sums["reasoning"],
+        "cost_microdollars": sums["cost"] if sums["priced"] == sums["calls"] else None,
     }
 
 
@@ -200,17 +243,11 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _sum_costs(calls: Sequence[Completion], entry: ModelEntry) -> int | None:
-    """The cost of all calls; None as soon as one has no known price."""
-    costs = [_cost(entry, call.usage) for call in calls]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
-
-
-def _cost(entry: ModelEntry, usage: Usage) -> int | None:
-    """In micro-dollars, rounded up: spending is never understated."""
-    dollars = entry.cost(usage)
-    return None if dollars is None else int((dollars * _MICRO).to_integral_value(rounding="ROUND_CEILING"))
+def _spent(calls: Sequence[Completion], entry: ModelEntry) -> Cost:
+    costs = [
+        Cost(call.usage.input_tokens + call.usage.output_tokens, microdollars(entry, call.usage)) for call in calls
+    ]
+    return sum(costs, Cost(0, 0))
 
 
 def _write_calls(run: Run, calls: Sequence[Completion], route: Route, entry: ModelEntry) -> None:
@@ -229,7 +266,7 @@ def _write_calls(run: Run, calls: Sequence[Completion], route: Route, entry: Mod
             cached_tokens=call.usage.cached_input_tokens,
             output_tokens=call.usage.output_tokens,
             reasoning_tokens=call.usage.reasoning_tokens,
-            cost_microdollars=_cost(entry, call.usage),
+            cost_microdollars=microdollars(entry, call.usage),
             started_at=now - datetime.timedelta(seconds=call.seconds),
             seconds=call.seconds,
         )
@@ -237,8 +274,8 @@ def _write_calls(run: Run, calls: Sequence[Completion], route: Route, entry: Mod
     )
 
 
-def _write_failed_call(run: Run, failure: Unanswered) -> None:
-    error: AdapterError = failure.error
+def _write_failed_call(run: Run, failure: Unanswered, error: AdapterError) -> Cost:
+    cost = microdollars(failure.entry, error.usage)
     ModelCall.objects.create(
         company=run.company,
         run=run,
@@ -248,8 +285,9 @@ def _write_failed_call(run: Run, failure: Unanswered) -> None:
         request_id=error.provider_request_id,
         input_tokens=error.usage.input_tokens,
         output_tokens=error.usage.output_tokens,
-        cost_microdollars=_cost(failure.entry, error.usage),
+        cost_microdollars=cost,
         error_kind=error.kind.value,
         error=error.message,
         started_at=timezone.now(),
     )
+    return Cost(error.usage.input_tokens + error.usage.output_tokens, cost)

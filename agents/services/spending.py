@@ -94,6 +94,17 @@ def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
     held.save(update_fields=["tokens", "microdollars"])
 
 
+def reserve_at_least(run: Run, worst: Cost) -> None:
+    """Set aside what is missing to `worst`, when the call to come turns out dearer than was set aside for it."""
+    held = Reservation.objects.filter(run=run).first()
+    tokens = worst.tokens - (held.tokens if held is not None else 0)
+    money = None
+    if worst.microdollars is not None:
+        money = max(0, worst.microdollars - (held.microdollars if held is not None else 0))
+    if tokens > 0 or money:
+        reserve(run, Cost(max(0, tokens), money), starts_run=False)
+
+
 def settle(run: Run, spent: Cost | None) -> None:
     """Replace what was set aside for the run by what it cost, inside the caller's transaction. None: nobody knows, so
     what was set aside counts as spent. A run with nothing set aside is settled already."""
@@ -112,6 +123,12 @@ def settle(run: Run, spent: Cost | None) -> None:
         row.save()
     held.delete()
     _wake_waiting(run.company)
+
+
+def settle_unknown(run: Run) -> None:
+    """Settle a run that ended without an answer. A call that was under way may have been billed: what was set aside
+    for it counts. One that never asked has spent nothing."""
+    settle(run, None if run.prompt_built_at is not None else Cost(0, 0))
 
 
 def used_share(run: Run) -> float:
