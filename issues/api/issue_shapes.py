@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from issues.models import Company, Issue, Reviewer, Status, Verdict
-from issues.rest.scope import Scope, no_such_issue, split_identifier
+from issues.rest.scope import Scope, first, no_such_issue, split_identifier
 from issues.rest.shapes import PriorityField, Shape, SomebodyField, StampField
 
 _ROW_RELATIONS = ("company", "project", "assignee_agent", "assignee_member__user", "parent")
@@ -126,7 +126,7 @@ def issue_whole(scope: Scope, identifier: str) -> Issue:
     key, number = split_identifier(identifier)
     issue = None
     if key == scope.company.key:
-        issue = _wholes(scope.company).filter(number=number).first()
+        issue = first(_wholes(scope.company).filter(number=number))
     if issue is None:
         raise no_such_issue(identifier)
     return issue

@@ -29,7 +29,7 @@ class Scope:
         key, number = split_identifier(identifier)
         issue = None
         if key == self.company.key:
-            issue = self.company.issues.select_related("assignee_agent", "parent").filter(number=number).first()
+            issue = first(self.company.issues.select_related("assignee_agent", "parent").filter(number=number))
         if issue is None:
             raise no_such_issue(identifier)
         issue.company = self.company
@@ -86,7 +86,7 @@ def row_in_scope(actor: Actor, rows: QuerySet[Row], pk: int) -> tuple[Scope, Row
     `rows` belong to a company, or to an issue that does; to be read in one query, they select it.
     """
     missing = NotFound(f"There is no {rows.model._meta.verbose_name} {pk}.")
-    row = rows.filter(pk=pk).first()
+    row = first(rows.filter(pk=pk))
     if row is None:
         raise missing
     company: Company = row.company if hasattr(row, "company") else row.issue.company  # type: ignore[attr-defined]
@@ -94,6 +94,11 @@ def row_in_scope(actor: Actor, rows: QuerySet[Row], pk: int) -> tuple[Scope, Row
         return scope_of(actor, company.key), row
     except NotFound:
         raise missing from None
+
+
+def first(rows: QuerySet[Row]) -> Row | None:
+    """The row, where a unique column leaves at most one: nothing has to be put in order."""
+    return next(iter(rows[:1]), None)
 
 
 def split_identifier(identifier: str) -> tuple[str, int]:

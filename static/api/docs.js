@@ -5,7 +5,7 @@ SwaggerUIBundle({
   url: place.dataset.schema,
   domNode: place,
   deepLinking: true,
-  docExpansion: "none",
+  docExpansion: "list",
   tryItOutEnabled: true,
   requestInterceptor: (request) => {
     if (request.method !== "GET" && new URL(request.url, location.href).origin === location.origin) {
