@@ -1,7 +1,4 @@
-"""Applying a reply: its comment, then each action in a savepoint of its own, all in one transaction.
-
-An action that is refused changes nothing and is recorded with the reason; the others still apply.
-"""
+"""Applying a reply: its comment, then its actions, all in one transaction, and what became of each written down."""
 
 from __future__ import annotations
 
@@ -16,27 +13,26 @@ from agents.services.agents import worker_for
 from agents.services.runs import consume_wakeups
 from engine import fence
 from engine.actions import parse_agent_actions
+from engine.applier import Applier
 from engine.continuing import follow_up
 from engine.hints import hint_for
 from engine.meanwhile import Meanwhile
 from engine.outcomes import Outcome
 from engine.record import fail, finish
-from engine.text.types import Action, AgentReply
-from engine.verbs.base import Request, Verb
+from engine.text.types import AgentReply
 from engine.verbs.registry import BY_NAME
 from engine.verbs.scene import Scene
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import Wake, savepoint, service, wake
 from issues.models import Issue
-from issues.refusals import Forbidden, NeedsApproval, Refusal
-from issues.services.approvals import propose_action
+from issues.refusals import Refusal
 from issues.services.comments import write_comment
 from issues.services.locks import lock_company
 from issues.sources import WakeupSource
 
-PROPOSAL_WORDS = 200
-"""Characters of an action that its approval's title shows."""
+MOST_ACTIONS = 500
+"""Actions of a reply that are looked at. One costs some milliseconds inside a transaction that holds the issue."""
 
 
 def apply_reply(run: Run) -> list[Outcome]:
@@ -60,9 +56,9 @@ def _apply_once(run: Run, reply: AgentReply) -> list[Outcome]:
         return []
     issue = _hold(run)
     meanwhile = Meanwhile(run, issue)
-    scene = Scene(actor=worker_for(run.agent, run), issue=issue, run=run, prose=reply.prose)
+    scene = Scene(actor=worker_for(run.agent, run), issue=issue, run=run, prose=_within_limit(reply.prose))
     unsaid = _comment(scene)
-    outcomes = Applier(scene, meanwhile).apply(reply.actions)
+    outcomes = Applier(scene, meanwhile).apply(reply.actions[:MOST_ACTIONS])
     if meanwhile.was_closing_denied:
         _wake_to_read(issue)
     _write_down(scene, reply, outcomes, unsaid)
@@ -72,13 +68,12 @@ def _apply_once(run: Run, reply: AgentReply) -> list[Outcome]:
 def _hold(run: Run) -> Issue:
     """The run's issue, held: what a person does to it from here on comes after the reply."""
     assert run.issue_id is not None  # noqa: S101 - fence.lock saw to it
-    run.issue = _read(run.issue_id, held=True)
+    run.issue = (
+        Issue.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("company", "parent", "assignee_agent", "assignee_member", "responsible__user")
+        .get(pk=run.issue_id)
+    )
     return run.issue
-
-
-def _read(issue_id: int, *, held: bool = False) -> Issue:
-    issues = Issue.objects.select_related("company", "parent", "assignee_agent", "assignee_member", "responsible__user")
-    return (issues.select_for_update(of=("self",), no_key=True) if held else issues).get(pk=issue_id)
 
 
 def _comment(scene: Scene) -> str:
@@ -87,113 +82,21 @@ def _comment(scene: Scene) -> str:
         return ""
     try:
         with savepoint():
-            write_comment(actor=scene.actor, issue=scene.issue, body=_within_limit(scene.prose))
+            write_comment(actor=scene.actor, issue=scene.issue, body=scene.prose)
     except Refusal as refusal:
         return f"The comment was refused. {refusal}"
     return ""
 
 
-class Applier:
-    """Applies the actions of one reply, those that make issues first, so that the others can name them."""
-
-    def __init__(self, scene: Scene, meanwhile: Meanwhile | None = None) -> None:
-        self.scene = scene
-        self.meanwhile = meanwhile
-        self._used: Counter[str] = Counter()
-        self._is_fresh = True
-
-    def apply(self, actions: Sequence[Action]) -> list[Outcome]:
-        numbered = list(enumerate(actions))
-        nothing = self.meanwhile.why_nothing_applies() if self.meanwhile is not None else ""
-        if nothing:
-            return [Outcome(ordinal, action, ActionOutcome.DENIED, nothing) for ordinal, action in numbered]
-        making = [pair for pair in numbered if BY_NAME[pair[1].verb].makes_issues]
-        others = [pair for pair in numbered if not BY_NAME[pair[1].verb].makes_issues]
-        outcomes = {ordinal: self._perform(ordinal, action) for ordinal, action in making}
-        self._finish_made(outcomes)
-        outcomes |= {ordinal: self._perform(ordinal, action) for ordinal, action in others}
-        return [outcomes[ordinal] for ordinal, _ in numbered]
-
-    def _perform(self, ordinal: int, action: Action) -> Outcome:
-        verb = BY_NAME[action.verb]
-        self.scene.ordinal = ordinal
-        if verb.cap is not None and self._used[verb.name] >= verb.cap:
-            return Outcome(ordinal, action, ActionOutcome.DENIED, f"More than {verb.cap} of /{verb.name} in one run.")
-        self._used[verb.name] += 1
-        self._freshen()
-        request: Request | None = None
-        try:
-            with savepoint():
-                request = verb.resolve(self.scene, action)
-                self._check_meanwhile(verb, request)
-                effect = verb.carry_out(self.scene, request)
-        except NeedsApproval as refusal:
-            return self._propose(ordinal, action, request or Request(), refusal)
-        except Forbidden as refusal:
-            return Outcome(ordinal, action, ActionOutcome.DENIED, str(refusal))
-        except Refusal as refusal:
-            return Outcome(ordinal, action, ActionOutcome.FAILED, str(refusal))
-        self._is_fresh = False
-        return Outcome(ordinal, action, ActionOutcome.APPLIED, effect=effect, approval=effect.approval)
-
-    def _freshen(self) -> None:
-        """Let each action see what the one before it made of the issue."""
-        if not self._is_fresh:
-            self.scene.issue = _read(self.scene.issue.pk)
-            self._is_fresh = True
-
-    def _check_meanwhile(self, verb: Verb, request: Request) -> None:
-        """Deny what a person decided meanwhile."""
-        try:
-            if self.meanwhile is not None:
-                self.meanwhile.check(verb, request)
-        except Refusal as refusal:
-            raise Forbidden(refusal.reason, refusal.hint) from None
-
-    def _propose(self, ordinal: int, action: Action, request: Request, refusal: NeedsApproval) -> Outcome:
-        """Put the exact action before the board."""
-        payload = {
-            "verb": action.verb,
-            "args": action.args,
-            "body": action.body,
-            "values": dict(request.values),
-            "before": dict(request.before),
-            "run": self.scene.run.pk,
-            "ordinal": ordinal,
-        }
-        try:
-            with savepoint():
-                approval = propose_action(
-                    actor=self.scene.actor,
-                    issue=self.scene.issue,
-                    title=f"/{action.verb} {action.args}"[:PROPOSAL_WORDS],
-                    payload=payload,
-                    explanation=self.scene.prose,
-                )
-        except Refusal as failure:
-            return Outcome(ordinal, action, ActionOutcome.FAILED, str(failure))
-        return Outcome(ordinal, action, ActionOutcome.APPROVAL, str(refusal), approval=approval)
-
-    def _finish_made(self, outcomes: dict[int, Outcome]) -> None:
-        """Do what waited until all issues exist; what went wrong is said with the action that asked for it."""
-        for ordinal, step in self.scene.afterwards:
-            with savepoint():
-                remark = step()
-            if remark:
-                done = outcomes[ordinal]
-                reason = " ".join(filter(None, (done.reason, remark)))
-                outcomes[ordinal] = Outcome(ordinal, done.action, done.outcome, reason, done.effect, done.approval)
-        self.scene.afterwards.clear()
-
-
 def _write_down(scene: Scene, reply: AgentReply, outcomes: Sequence[Outcome], unsaid: str) -> None:
     run = scene.run
     RunAction.objects.bulk_create(to_row(run, outcome) for outcome in outcomes)
+    _log_refused(scene, outcomes)
     finish(
         run,
         applied_at=timezone.now(),
         dropped=[{"line": drop.line, "number": drop.number, "reason": drop.reason.value} for drop in reply.dropped],
-        hint=hint_for(reply),
+        hint=_too_many(reply) or hint_for(reply),
         error=unsaid,
     )
     follow_up(scene.actor, run, reply, outcomes)
@@ -216,6 +119,23 @@ def to_row(run: Run, outcome: Outcome) -> RunAction:
         issue=effect.issue if effect else None,
         approval=outcome.approval,
     )
+
+
+def _log_refused(scene: Scene, outcomes: Sequence[Outcome]) -> None:
+    """Each action that was denied or failed stands in the issue's timeline; those refused alike stand in one line."""
+    refused = Counter(
+        (one.action.verb, one.outcome, one.reason)
+        for one in outcomes
+        if one.outcome in (ActionOutcome.DENIED, ActionOutcome.FAILED)
+    )
+    for (verb, outcome, _), count in refused.items():
+        record(scene.actor, "action.refused", scene.issue, run=scene.run.pk, verb=verb, outcome=outcome, count=count)
+
+
+def _too_many(reply: AgentReply) -> str:
+    if len(reply.actions) <= MOST_ACTIONS:
+        return ""
+    return f"Your reply held {len(reply.actions):,} actions; those after the first {MOST_ACTIONS} were not looked at."
 
 
 def _wake_to_read(issue: Issue) -> None:

@@ -18,8 +18,9 @@ from issues.sentences import named_in, tell
 NEWEST = 400
 """Comments, and as many lines of activity, that a prompt could show; older ones but the first are counted only."""
 
-_TOLD_ELSEWHERE = ("comment.", "run.", "wakeup.", "issue.moved")
-"""Comments are entries of their own, and what the engine does is no news to an agent."""
+_TOLD_ELSEWHERE = ("comment.", "run.", "wakeup.", "action.", "notebook.", "help.", "issue.moved")
+"""Comments are entries of their own, what the engine does is no news to an agent, and what an agent tried in vain or
+keeps for itself is told to that agent alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,6 +190,22 @@ def _skill(told: _Told) -> Sentence:
     return Sentence(format_html("used the skill {}", _strong(name)) if name else SafeString("used a skill"), "skill")
 
 
+def _action_refused(told: _Told) -> Sentence:
+    times = "" if told.data["count"] == 1 else f" {told.data['count']} times"
+    word = {"denied": "was not allowed", "failed": "could not be done"}[told.data["outcome"]]
+    text = format_html("tried <code>/{}</code>{}, which {}: {}", told.data["verb"], times, word, told.run())
+    return Sentence(text, "alert")
+
+
+def _policy(told: _Told) -> Sentence:
+    words = {"allow": "allow", "approval": "ask the board for", "deny": "deny", None: "leave to the preset"}
+    scope = told.agent() if "agent" in told.data else told.data.get("role", "all agents")
+    text = format_html(
+        "changed the policy: {} <strong>{}</strong>, for {}", words[told.data["to"]], told.data["permission"], scope
+    )
+    return Sentence(text, "edit")
+
+
 def _refused(told: _Told) -> Sentence:
     return Sentence(format_html("{} was not woken: {}", told.agent(), told.data.get("reason", "")), "alert")
 
@@ -253,6 +269,11 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "file.attached": _plain("attached a file", "file"),
     "file.written": _file,
     "skill.used": _skill,
+    "notebook.noted": _plain("wrote into its notebook", "edit"),
+    "notebook.forgot": _plain("took a note out of its notebook", "trash"),
+    "notebook.remembered": _plain("kept an observation", "finding"),
+    "help.asked": _plain("asked how a verb works", "question"),
+    "action.refused": _action_refused,
     "run.started": _run("began"),
     "run.ended": _run("ended"),
     "run.passed": _plain("passed: nothing to do now", "run"),
@@ -275,6 +296,7 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "project.created": _plain("made a project", "project"),
     "project.edited": _plain("changed a project", "project"),
     "project.archived": _plain("archived a project", "project"),
+    "policy.changed": _policy,
     "label.created": _plain("made a label", "label"),
     "label.deleted": _plain("deleted a label", "label"),
     "skill.created": _plain("added a skill", "skill"),

@@ -32,23 +32,26 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What carrying out a request changed, in words and as values before and after."""
+    """What carrying out a request changed, in words and as values before and after. `remarks` say what of it was left
+    out, and why."""
 
     summary: str
     before: Mapping[str, Any] = field(default_factory=dict)
     after: Mapping[str, Any] = field(default_factory=dict)
     issue: Issue | None = None
     approval: Approval | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
     """One verb.
 
-    `usage` is the line shown to agents, `details` what a card for /help adds. `core` verbs are explained in every
-    prompt; `cap` is how many of them one run may apply. `is_change` is unset for verbs that move nothing,
-    `makes_issues` set for those that go before all others of a reply. `overwrites` is the kind of activity that tells
-    of the field the verb sets, so that a person's change meanwhile is not overwritten.
+    `right` is the permission it takes. `usage` is the line shown to agents, `details` what a card for /help adds.
+    `core` verbs are explained in every prompt; `cap` is how many of them one run may apply. `is_change` is unset for
+    verbs that move nothing, `makes_issues` set for those that go before all others of a reply: their requests have a
+    `title`. `overwrites` is the kind of activity that tells of the field the verb sets, so that a person's change
+    meanwhile is not overwritten.
 
     `resolve` reads the action's words and raises `issues.refusals.Invalid` for what cannot be read or found;
     `carry_out` calls the service, which checks permission. Both import Django when they run, never when imported.

@@ -2,153 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.text.frontmatter import read_front_matter
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
+from engine.verbs.issue_keys import RIGHTS, allowed_keys, read_keys, without
 from issues.rights import Right
 
 if TYPE_CHECKING:
+    from agents.models import Agent
     from engine.verbs.scene import Scene
-    from issues.models import Issue
-
-KEYS = ("assignee", "priority", "labels", "project", "blocked-by", "parent", "status")
+    from issues.models import Issue, Member, Project, Status
 
 
 def resolve(scene: Scene, action: Action) -> Request:
-    """Read title and body. A key that cannot be read becomes a remark, and the issue is made without it."""
+    from issues.services.issues import TITLE_CHARACTERS
     from issues.texts import check_line
 
-    front = read_front_matter(action.body or "", KEYS)
-    values: dict[str, Any] = {
-        "title": check_line(action.args, "title", limit=300),
-        "description": front.text,
-        "parent": scene.issue.pk,
-        "remarks": [],
-    }
-    for key, text in front.values.items():
-        if text:
-            _read_key(scene, key, text, values)
-    return Request(values)
+    front = read_front_matter(action.body or "", RIGHTS)
+    remarks: list[str] = []
+    return Request(
+        {
+            "title": check_line(action.args, "title", limit=TITLE_CHARACTERS),
+            "description": front.text,
+            "keys": read_keys(scene, front.values, remarks),
+            "remarks": remarks,
+        }
+    )
 
 
 def carry_out(scene: Scene, request: Request) -> Effect:
-    from engine.verbs.resolve import issue_by_id, referred
-    from issues.models import Priority, Status
+    from engine.verbs.resolve import labels_named
+    from issues.models import Priority
     from issues.services.issues import create_issue
 
-    values = request.values
-    parent = issue_by_id(scene, values["parent"]) if values["parent"] is not None else None
-    remarks = list(values["remarks"])
+    remarks: list[str] = list(request.values["remarks"])
+    parent = _parent(scene, request.values["keys"], remarks)
+    keys = allowed_keys(scene, request.values["keys"], parent or scene.issue, remarks)
+    status, closed = _statuses(keys)
     issue = create_issue(
         actor=scene.actor,
         company=scene.company,
-        title=values["title"],
-        description=values["description"],
+        title=request.values["title"],
+        description=request.values["description"],
         parent=parent,
-        priority=Priority.from_slug(values.get("priority", "none")),
-        status=Status(values.get("status", Status.TODO)),
-        project=_project(scene, values, parent),
-        labels=list(scene.company.labels.filter(pk__in=values.get("labels", []))),
-        assignee=_assignee(scene, referred(scene, values.get("assignee")), remarks),
+        priority=Priority.from_slug(keys.get("priority", "none")),
+        status=status,
+        project=_project(scene, keys, parent),
+        labels=labels_named(scene, keys.get("labels", ())),
+        assignee=_assignee(scene, keys),
     )
-    scene.made.setdefault(issue.title, issue)
-    if values.get("blocked-by"):
-        scene.when_all_exist(lambda: _link(scene, issue, values["blocked-by"]))
-    words = f"{issue.identifier} is created" + (f" for @{issue.assignee_agent.handle}" if issue.assignee_agent else "")
-    return Effect(" ".join([words + ".", *remarks]), after={"issue": issue.pk}, issue=issue)
+    scene.made.setdefault(issue.title, []).append(issue)
+    if closed is not None:
+        _close(scene, issue, closed, remarks)
+    if "blocked-by" in keys:
+        scene.when_all_exist(lambda: _link(scene, issue, keys["blocked-by"]))
+    whom = f" for @{issue.assignee_agent.handle}" if issue.assignee_agent else ""
+    return Effect(
+        f"{issue.identifier} is created{whom}.", after={"issue": issue.pk}, issue=issue, remarks=tuple(remarks)
+    )
 
 
-def _read_key(scene: Scene, key: str, text: str, values: dict[str, Any]) -> None:
-    from issues.refusals import Refusal
+def _parent(scene: Scene, keys: Mapping[str, Any], remarks: list[str]) -> Issue | None:
+    """The parent named, else the issue at hand. Where the agent may not add to that one, the issue at hand, too."""
+    from engine.verbs.resolve import issue_by_id
+    from issues.policies import require
+    from issues.refusals import Forbidden, NeedsApproval
 
-    readers: Mapping[str, Callable[[Scene, str], Any]] = {
-        "assignee": _read_assignee,
-        "priority": _read_priority,
-        "status": _read_status,
-        "labels": _read_labels,
-        "project": _read_project,
-        "parent": _read_parent,
-        "blocked-by": lambda _, words: words,  # may name issues that do not exist yet
-    }
+    if "parent" not in keys:
+        return scene.issue
+    if keys["parent"] is None:
+        return None
+    parent = issue_by_id(scene, keys["parent"])
     try:
-        values[key] = readers[key](scene, text)
+        require(scene.actor, Right.CREATE_ISSUE, parent)
+    except NeedsApproval:
+        return parent  # as the issue as a whole does
+    except Forbidden as refusal:
+        remarks.append(without("parent", refusal))
+        return scene.issue
+    return parent
+
+
+def _statuses(keys: Mapping[str, Any]) -> tuple[Status, Status | None]:
+    """The status to open the issue in, and the closed one to bring it to then."""
+    from issues.models import Status
+
+    wanted = Status(keys.get("status", Status.TODO))
+    return (Status.TODO, wanted) if wanted.is_closed else (wanted, None)
+
+
+def _close(scene: Scene, issue: Issue, status: Status, remarks: list[str]) -> None:
+    """Close what was just opened, under the conditions of every closing."""
+    from issues.effects import savepoint
+    from issues.refusals import Refusal
+    from issues.services.issues import set_status
+
+    try:
+        with savepoint():
+            set_status(actor=scene.actor, issue=issue, status=status)
     except Refusal as refusal:
-        values["remarks"].append(f"Made without {key}: {refusal}")
+        remarks.append(without("status", refusal))
 
 
-def _read_assignee(scene: Scene, text: str) -> dict[str, int] | None:
-    from engine.verbs.resolve import find_somebody, refer
-
-    return refer(find_somebody(scene, text))
-
-
-def _read_priority(_scene: Scene, text: str) -> str:
-    from engine.verbs.resolve import read_priority
-
-    return read_priority(text).slug
-
-
-def _read_status(_scene: Scene, text: str) -> str:
-    from engine.verbs.resolve import read_status
-
-    return read_status(text).value
-
-
-def _read_labels(scene: Scene, text: str) -> list[int]:
-    from engine.verbs.resolve import find_labels, read_names
-    from issues.refusals import Invalid
-
-    found, missing = find_labels(scene, read_names(text))
-    if missing:
-        raise Invalid(f"there is no label “{missing[0]}”.", field="labels")
-    return [label.pk for label in found]
-
-
-def _read_project(scene: Scene, text: str) -> int:
-    from engine.verbs.resolve import nearest
-    from issues.refusals import Invalid
-
-    projects = {project.name.lower(): project for project in scene.company.projects.filter(archived_at=None)}
-    found = projects.get(text.lower())
-    if found is None:
-        hint = nearest(text, [project.name for project in projects.values()])
-        raise Invalid(f"there is no project “{text}”.", hint, field="project")
-    return found.pk
-
-
-def _read_parent(scene: Scene, text: str) -> int | None:
-    from engine.verbs.resolve import find_issue, plain_word
-
-    return None if plain_word(text) == "none" else find_issue(scene, text).pk
-
-
-def _project(scene: Scene, values: Mapping[str, Any], parent: Issue | None) -> Any:
+def _project(scene: Scene, keys: Mapping[str, Any], parent: Issue | None) -> Project | None:
     """The project named, else the parent's: sub-tasks stay with their work."""
-    if "project" in values:
-        return scene.company.projects.filter(pk=values["project"]).first()
+    if "project" in keys:
+        return scene.company.projects.filter(pk=keys["project"]).first()
     return parent.project if parent is not None else None
 
 
-def _assignee(scene: Scene, wanted: Any, remarks: list[str]) -> Any:
-    """The assignee named if the agent may assign; else nobody where a triage agent is woken, else the agent itself."""
-    from issues.policies import Right, require
-    from issues.refusals import Forbidden
+def _assignee(scene: Scene, keys: Mapping[str, Any]) -> Agent | Member | None:
+    """The one named; else nobody where an active triage agent is woken, else the agent itself."""
+    from engine.verbs.resolve import referred
 
+    wanted = referred(scene, keys.get("assignee"))
     if wanted is not None:
-        try:
-            require(scene.actor, Right.ASSIGN, scene.issue)
-        except Forbidden as refusal:
-            if wanted.pk == scene.actor.agent.pk:
-                return wanted
-            remarks.append(f"Made without assignee: {refusal}")
-        else:
-            return wanted
-    triage = scene.company.agents.active().routing().exclude(pk=scene.actor.agent.pk)
-    return None if triage.exists() else scene.actor.agent
+        return wanted
+    agent: Agent = scene.actor.agent
+    return None if scene.company.agents.active().routing().exclude(pk=agent.pk).exists() else agent
 
 
 def _link(scene: Scene, issue: Issue, words: str) -> str:
@@ -159,7 +134,7 @@ def _link(scene: Scene, issue: Issue, words: str) -> str:
     try:
         add_blockers(actor=scene.actor, issue=issue, blockers=find_issues(scene, words))
     except Refusal as refusal:
-        return f"Made without blocked-by: {refusal}"
+        return without("blocked-by", refusal)
     return ""
 
 

@@ -14,29 +14,19 @@ if TYPE_CHECKING:
 
 
 def resolve(scene: Scene, action: Action) -> Request:
-    from engine.verbs.resolve import find_labels, nearest, read_names, split_target
-    from issues.refusals import Invalid
+    from engine.verbs.resolve import read_labels, split_target
 
     text, issue = split_target(scene, action.args)
-    found, missing = find_labels(scene, read_names(text))
-    if missing and not scene.company.agents_may_create_labels:
-        names = [label.name for label in scene.company.labels.all()]
-        raise Invalid(
-            f"There is no label “{missing[0]}”, and agents may not make labels here.",
-            nearest(missing[0], names),
-            field="labels",
-        )
-    return Request({"issue": issue.pk, "labels": [label.name for label in found] + missing})
+    return Request({"issue": issue.pk, "labels": read_labels(scene, text)})
 
 
 def carry_out(scene: Scene, request: Request) -> Effect:
-    from engine.verbs.resolve import find_labels, issue_by_id
-    from issues.services.projects import add_labels, create_label
+    from engine.verbs.resolve import issue_by_id, labels_named
+    from issues.services.projects import add_labels
 
     names = request.values["labels"]
-    found, missing = find_labels(scene, names)
-    made = [create_label(actor=scene.actor, company=scene.company, name=name) for name in missing]
-    issue = add_labels(actor=scene.actor, issue=issue_by_id(scene, request.values["issue"]), labels=[*found, *made])
+    issue = issue_by_id(scene, request.values["issue"])
+    issue = add_labels(actor=scene.actor, issue=issue, labels=labels_named(scene, names))
     return Effect(f"{issue.identifier} is labelled {', '.join(names)}.", after={"labels": names}, issue=issue)
 
 

@@ -14,15 +14,12 @@ if TYPE_CHECKING:
 
 
 def resolve(scene: Scene, action: Action) -> Request:
-    from engine.verbs.resolve import plain_word
+    from engine.verbs.resolve import read_choice
     from issues.models import Verdict
-    from issues.refusals import Invalid
 
     words = {"accept": Verdict.ACCEPT, "sendback": Verdict.SEND_BACK}
-    word = plain_word(action.args)
-    if word not in words:
-        raise Invalid(f"“{action.args}” is no verdict.", "One of: accept, send-back.", field="verdict")
-    return Request({"verdict": words[word], "note": action.body or ""}, before={"status": scene.issue.status})
+    verdict = read_choice(action.args, words, "verdict", [word.value for word in words.values()])
+    return Request({"verdict": verdict.value, "note": action.body or ""}, before={"status": scene.issue.status})
 
 
 def carry_out(scene: Scene, request: Request) -> Effect:

@@ -9,12 +9,14 @@ from functools import cached_property
 from agents.models import Run
 from issues.actors import Worker
 from issues.directory import Directory
+from issues.effects import savepoint
 from issues.models import Company, Issue
 
 
 @dataclass
 class Scene:
-    """One reply being applied. `prose` is its comment; `made` are the issues it has created, by title.
+    """One reply being applied. `prose` is its comment; `made` are the issues it has created, by title, and `proposed`
+    the titles of those that wait for the board's yes.
 
     `afterwards` holds what waits until all of the reply's issues exist; each answers a remark for the action that
     asked for it, empty if all went well.
@@ -24,7 +26,8 @@ class Scene:
     issue: Issue
     run: Run
     prose: str = ""
-    made: dict[str, Issue] = field(default_factory=dict)
+    made: dict[str, list[Issue]] = field(default_factory=dict)
+    proposed: set[str] = field(default_factory=set)
     afterwards: list[tuple[int, Callable[[], str]]] = field(default_factory=list)
     ordinal: int = 0
 
@@ -36,6 +39,15 @@ class Scene:
     def directory(self) -> Directory:
         """Who can be named, read once a reply."""
         return Directory(self.company)
+
+    def finish_made(self) -> list[tuple[int, str]]:
+        """Do what waited until all issues exist; the remarks on it, each with the action that asked for it."""
+        remarks = []
+        for ordinal, step in self.afterwards:
+            with savepoint():
+                remarks.append((ordinal, step()))
+        self.afterwards.clear()
+        return [(ordinal, remark) for ordinal, remark in remarks if remark]
 
     def when_all_exist(self, step: Callable[[], str]) -> None:
         """Do this once all of the reply's issues exist, on behalf of the present action."""

@@ -14,24 +14,26 @@ if TYPE_CHECKING:
 
 
 def resolve(scene: Scene, action: Action) -> Request:
-    from engine.verbs.resolve import find_labels, nearest, read_names, split_target
+    from engine.verbs.resolve import nearest, read_names, split_target
     from issues.refusals import Invalid
+    from issues.texts import fold
 
     text, issue = split_target(scene, action.args)
-    found, missing = find_labels(scene, read_names(text))
-    if missing:
-        hint = nearest(missing[0], [label.name for label in issue.labels.all()])
-        raise Invalid(f"There is no label “{missing[0]}”.", hint, field="labels")
-    return Request({"issue": issue.pk, "labels": [label.name for label in found]})
+    present = {fold(name): name for name in issue.labels.values_list("name", flat=True)}
+    names = read_names(text)
+    for name in names:
+        if fold(name) not in present:
+            raise Invalid(f"{issue.identifier} has no label “{name}”.", nearest(name, present.values()), field="labels")
+    return Request({"issue": issue.pk, "labels": [present[fold(name)] for name in names]})
 
 
 def carry_out(scene: Scene, request: Request) -> Effect:
-    from engine.verbs.resolve import find_labels, issue_by_id
+    from engine.verbs.resolve import issue_by_id
     from issues.services.projects import remove_labels
 
     names = request.values["labels"]
-    found, _ = find_labels(scene, names)
-    issue = remove_labels(actor=scene.actor, issue=issue_by_id(scene, request.values["issue"]), labels=found)
+    labels = list(scene.company.labels.filter(name__in=names))
+    issue = remove_labels(actor=scene.actor, issue=issue_by_id(scene, request.values["issue"]), labels=labels)
     return Effect(
         f"{issue.identifier} is no longer labelled {', '.join(names)}.",
         before={"labels": names},

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 
 def resolve(scene: Scene, action: Action) -> Request:
     from agents.models import Skill
-    from engine.verbs.resolve import nearest
+    from engine.verbs.resolve import nearest, unquoted
     from issues.refusals import Invalid
+    from issues.texts import fold
 
-    name = action.args.strip().strip("`\"'").strip()
-    skills = {skill.name.lower(): skill for skill in Skill.objects.for_agent(scene.actor.agent.pk)}
-    if name.lower() not in skills:
+    name = unquoted(action.args)
+    skills = {fold(skill.name): skill for skill in Skill.objects.for_agent(scene.actor.agent.pk)}
+    if fold(name) not in skills:
         hint = nearest(name, [skill.name for skill in skills.values()])
         raise Invalid(f"You have no skill “{name}”.", hint, field="skill")
-    return Request({"skill": skills[name.lower()].pk})
+    return Request({"skill": skills[fold(name)].pk})
 
 
 def carry_out(scene: Scene, request: Request) -> Effect:

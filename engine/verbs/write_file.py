@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def resolve(_scene: Scene, action: Action) -> Request:
+    from engine.verbs.resolve import unquoted
     from issues.paths import check_path
 
-    return Request({"path": check_path(action.args.strip().strip("`\"'")), "text": action.body or ""})
+    return Request({"path": check_path(unquoted(action.args)), "text": action.body or ""})
 
 
 def carry_out(scene: Scene, request: Request) -> Effect:

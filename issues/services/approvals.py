@@ -14,11 +14,12 @@ from issues import listeners
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import Wake, savepoint, service, wake
-from issues.models import Approval, ApprovalKind, ApprovalStatus, Comment, InboxKind, Issue, Member
+from issues.models import Approval, ApprovalKind, ApprovalStatus, Comment, Grant, InboxKind, Issue, Member
 from issues.policies import Right, require, require_belonging
 from issues.refusals import Conflict, Forbidden, Invalid, Refusal
 from issues.services.inbox import settle, tell_board, tell_responsible
-from issues.services.locks import lock_issue
+from issues.services.locks import lock_company, lock_issue
+from issues.services.policy import write_rule
 from issues.sources import WakeupSource
 from issues.texts import check_line, check_text
 
@@ -60,13 +61,22 @@ def ask_question(*, actor: Actor, issue: Issue, question: str, choices: Sequence
 
 @service
 def decide_approval(
-    *, actor: Actor, approval: Approval, status: ApprovalStatus, note: str = "", shown_hash: str | None = None
+    *,
+    actor: Actor,
+    approval: Approval,
+    status: ApprovalStatus,
+    note: str = "",
+    shown_hash: str | None = None,
+    always: bool = False,
 ) -> Approval:
     """Decide a pending approval once: of two who decide at the same time one gets Conflict, with the decision.
 
     `shown_hash` is the payload's hash as the person saw it; another one is refused. An approved action is carried out
-    here, in the same transaction; when that is refused, the approval keeps the reason. The requester is woken.
+    here, in the same transaction; when that is refused, the approval keeps the reason. `always` lets the agent do the
+    like from now on without asking. The requester is woken.
     """
+    if always:
+        lock_company(approval.company)  # its policy changes
     issue = lock_issue(approval.issue)  # first, as everywhere: the action would take it anyway
     approval = (
         Approval.objects.select_for_update(of=("self",))
@@ -87,6 +97,8 @@ def decide_approval(
     record(actor, "approval.decided", approval.issue, approval=approval.pk, status=status)
     if approval.kind == ApprovalKind.ACTION and status is ApprovalStatus.APPROVED:
         _carry_out(approval, actor)
+        if always:
+            _allow_from_now_on(approval, actor, member)
     _wake_requester(approval, actor)
     return approval
 
@@ -168,6 +180,21 @@ def _carry_out(approval: Approval, actor: Actor) -> None:
             f"Approved, but could not be carried out: {approval.title}. {refusal}",
             company=approval.company,
             issue=approval.issue,
+            approval=approval,
+        )
+
+
+def _allow_from_now_on(approval: Approval, actor: Actor, member: Member) -> None:
+    """Let the requesting agent do what it had to ask for, wherever it would have to ask again."""
+    permissions = {action["permission"] for action in approval.payload["actions"]}
+    for permission in sorted(permissions - {""}):
+        write_rule(
+            actor,
+            member,
+            approval.company,
+            permission,
+            Grant.ALLOW,
+            agent=approval.requested_by_agent,
             approval=approval,
         )
 

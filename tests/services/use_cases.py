@@ -33,7 +33,7 @@ from issues.models import (
     Status,
     Verdict,
 )
-from issues.policies import Grant
+from issues.policies import Grant, Right
 from issues.services import (
     accounts,
     approvals,
@@ -46,6 +46,7 @@ from issues.services import (
     findings,
     inbox,
     keys,
+    policy,
     projects,
     reviews,
 )
@@ -290,6 +291,12 @@ USE_CASES: dict[Service, UseCase] = {
     ),
     approvals.decide_approval: UseCase(
         lambda w, a: {"approval": w.request, "status": ApprovalStatus.APPROVED}, BOARD, DENY, "approval.decided"
+    ),
+    policy.change_policy: UseCase(
+        lambda w, a: {"company": w.company, "permission": Right.CLOSE, "grant": Grant.APPROVAL},
+        BOARD,
+        DENY,
+        "policy.changed",
     ),
     # Agents and what they do
     hiring.hire_agent: UseCase(lambda w, a: {"company": w.company, "name": "Carl"}, BOARD, ASKS, "agent.hired"),

@@ -1,0 +1,127 @@
+"""Applying the actions of one reply, each in a savepoint of its own: one that is refused changes nothing, and the
+others still apply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agents.models import ActionOutcome
+from engine.meanwhile import Meanwhile
+from engine.outcomes import Outcome
+from engine.proposals import Proposal, ask_board, group
+from engine.text.types import Action
+from engine.verbs.base import Effect, Request, Verb
+from engine.verbs.registry import BY_NAME
+from engine.verbs.scene import Scene
+from issues.effects import savepoint
+from issues.models import Issue
+from issues.refusals import Forbidden, NeedsApproval, Refusal
+
+MOST_APPROVALS = 10
+"""Approvals that one reply may put before the board: more than a person reads at one go helps nobody."""
+
+
+class Applier:
+    """Applies the actions of one reply, those that make issues first, so that the others can name them."""
+
+    def __init__(self, scene: Scene, meanwhile: Meanwhile | None = None) -> None:
+        self.scene = scene
+        self.meanwhile = meanwhile
+        self._outcomes: dict[int, Outcome] = {}
+        self._proposals: list[Proposal] = []
+        self._used: Counter[str] = Counter()
+        self._is_fresh = True
+
+    def apply(self, actions: Sequence[Action]) -> list[Outcome]:
+        """What became of each action, in the order of the reply."""
+        numbered = list(enumerate(actions))
+        nothing = self.meanwhile.why_nothing_applies() if self.meanwhile is not None else ""
+        if nothing:
+            return [Outcome(ordinal, action, ActionOutcome.DENIED, nothing) for ordinal, action in numbered]
+        for ordinal, action in numbered:
+            if BY_NAME[action.verb].makes_issues:
+                self._perform(ordinal, action)
+        self._add_remarks()
+        for ordinal, action in numbered:
+            if not BY_NAME[action.verb].makes_issues:
+                self._perform(ordinal, action)
+        self._ask_board()
+        return [self._outcomes[ordinal] for ordinal, _ in numbered]
+
+    def _perform(self, ordinal: int, action: Action) -> None:
+        verb = BY_NAME[action.verb]
+        self.scene.ordinal = ordinal
+        if verb.cap is not None and self._used[verb.name] >= verb.cap:
+            self._end(ordinal, action, ActionOutcome.DENIED, f"More than {verb.cap} of /{verb.name} in one run.")
+            return
+        self._used[verb.name] += 1
+        self._freshen()
+        request: Request | None = None
+        try:
+            with savepoint():
+                request = verb.resolve(self.scene, action)
+                self._check_meanwhile(verb, request)
+                effect = verb.carry_out(self.scene, request)
+        except NeedsApproval as refusal:
+            self._proposals.append(Proposal(ordinal, action, request, refusal))
+            if request is not None and verb.makes_issues:
+                self.scene.proposed.add(request.values["title"])
+        except Forbidden as refusal:
+            self._end(ordinal, action, ActionOutcome.DENIED, str(refusal))
+        except Refusal as refusal:
+            self._end(ordinal, action, ActionOutcome.FAILED, str(refusal))
+        else:
+            self._is_fresh = False
+            self._end(ordinal, action, ActionOutcome.APPLIED, " ".join(effect.remarks), effect)
+
+    def _end(
+        self, ordinal: int, action: Action, outcome: ActionOutcome, reason: str, effect: Effect | None = None
+    ) -> None:
+        approval = effect.approval if effect is not None else None
+        self._outcomes[ordinal] = Outcome(ordinal, action, outcome, reason, effect, approval)
+
+    def _freshen(self) -> None:
+        """Let each action see what the one before it made of the issue."""
+        if not self._is_fresh:
+            self.scene.issue = _read(self.scene.issue.pk)
+            self._is_fresh = True
+
+    def _check_meanwhile(self, verb: Verb, request: Request) -> None:
+        """Deny what a person decided meanwhile."""
+        try:
+            if self.meanwhile is not None:
+                self.meanwhile.check(verb, request)
+        except Refusal as refusal:
+            raise Forbidden(refusal.reason, refusal.hint) from None
+
+    def _add_remarks(self) -> None:
+        """What could not be done once all issues existed is said with the action that asked for it."""
+        for ordinal, remark in self.scene.finish_made():
+            done = self._outcomes[ordinal]
+            self._outcomes[ordinal] = replace(done, reason=f"{done.reason} {remark}".strip())
+
+    def _ask_board(self) -> None:
+        """Put before the board what it must decide."""
+        for number, proposals in enumerate(group(self._proposals)):
+            try:
+                if number >= MOST_APPROVALS:
+                    raise Forbidden(f"More than {MOST_APPROVALS} approvals asked for in one run.")
+                with savepoint():
+                    approval = ask_board(self.scene, proposals)
+            except Refusal as refusal:
+                outcome = ActionOutcome.DENIED if isinstance(refusal, Forbidden) else ActionOutcome.FAILED
+                for one in proposals:
+                    self._end(one.ordinal, one.action, outcome, str(refusal))
+                continue
+            for one in proposals:
+                reason = str(one.refusal)
+                self._outcomes[one.ordinal] = Outcome(
+                    one.ordinal, one.action, ActionOutcome.APPROVAL, reason, approval=approval
+                )
+
+
+def _read(issue_id: int) -> Issue:
+    issues = Issue.objects.select_related("company", "parent", "assignee_agent", "assignee_member", "responsible__user")
+    return issues.get(pk=issue_id)
