@@ -11,6 +11,7 @@ from engine.participants import author, issue_line, participant
 from engine.text.context import Attachment, Child, Finding, Materials, WorkspaceFile
 from engine.text.context import Comment as ContextComment
 from issues import blobs
+from issues.models import Attachment as AttachmentRow
 from issues.models import Comment, Extraction, FileVersion, Issue
 from issues.models import Finding as FindingRow
 
@@ -55,8 +56,7 @@ def read_materials(issue: Issue) -> Materials:
     findings = issue.findings.select_related("agent").order_by("pk")
     return Materials(
         attachments=tuple(
-            Attachment(row.name, row.media_type, row.blob.size, row.text, _why_unread(row.extraction))
-            for row in attachments
+            Attachment(row.name, row.media_type, row.blob.size, row.text, _why_unread(row)) for row in attachments
         ),
         files=_files(issue),
         findings=tuple(_finding(row) for row in findings),
@@ -83,8 +83,11 @@ def _small_text(version: FileVersion) -> str | None:
         return None
 
 
-def _why_unread(extraction: str) -> str:
-    return "" if extraction == Extraction.DONE else Extraction(extraction).label.lower()
+def _why_unread(row: AttachmentRow) -> str:
+    if row.extraction == Extraction.DONE:
+        return ""
+    label = Extraction(row.extraction).label.lower()
+    return f"{label}: {row.why_unread}" if row.why_unread else label
 
 
 def _finding(row: FindingRow) -> Finding:

@@ -21,8 +21,9 @@ from engine.record import fail, lose
 from engine.resume import MOST_ATTEMPTS
 from issues.actors import SYSTEM
 from issues.effects import service
-from issues.models import Blocker, Issue, Status
+from issues.models import Attachment, Blocker, Extraction, Issue, Status
 from issues.models.issue import CLOSED
+from issues.services.files import read_attachment
 from issues.services.transitions import release_waiting
 
 log = structlog.get_logger(__name__)
@@ -30,10 +31,13 @@ log = structlog.get_logger(__name__)
 BATCH = 200
 """Rows of one kind looked at in one sweep; the next one goes on."""
 
+LEFT_BEHIND = timedelta(minutes=1)
+"""Nobody who began to read an attachment is still at it after this."""
+
 
 def sweep() -> None:
     """Each part by itself: one that fails is logged and does not stop the others."""
-    for part in (recover_expired, fire_routines, wake_scheduled, release_forgotten, ring_for_due):
+    for part in (recover_expired, fire_routines, wake_scheduled, release_forgotten, read_left_behind, ring_for_due):
         _guarded(part)
 
 
@@ -63,6 +67,15 @@ def wake_scheduled() -> None:
         taken = Agent.objects.filter(pk=agent.pk, next_schedule_at=agent.next_schedule_at)
         if taken.update(next_schedule_at=following) and following is not None:
             _guarded(partial(wake_on_schedule, agent=agent))
+
+
+def read_left_behind() -> None:
+    """Read an attachment whose process ended before it had read it. One a sweep: each may take seconds."""
+    since = timezone.now() - LEFT_BEHIND
+    waiting = Attachment.objects.filter(extraction=Extraction.PENDING, created_at__lt=since).select_related("blob")
+    attachment = waiting.order_by("pk").first()
+    if attachment is not None:
+        read_attachment(attachment)
 
 
 def release_forgotten() -> None:

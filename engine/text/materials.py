@@ -89,7 +89,7 @@ def _file_name(file: WorkspaceFile) -> str:
 
 
 def _attachment_name(attachment: Attachment) -> str:
-    unread = f", not readable ({flat(attachment.unread)})" if attachment.unread else ""
+    unread = f", {flat(attachment.unread)}" if attachment.unread else ""
     return f"- attachment, {flat(attachment.media_type)}, {size_of(attachment.size)}{unread}: {flat(attachment.name)}"
 
 

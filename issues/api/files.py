@@ -35,6 +35,7 @@ class AttachmentShape(Shape):
     size = serializers.IntegerField(source="blob.size", help_text="Bytes.")
     sha256 = serializers.CharField(source="blob_id")
     extraction = serializers.ChoiceField(choices=Extraction.choices, help_text="Whether agents can read its text.")
+    why_unread = serializers.CharField(help_text="What kept its text from being read.")
     uploaded_by = SomebodyField("uploaded_by", allow_null=True)
     created_at = StampField()
 

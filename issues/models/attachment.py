@@ -24,6 +24,7 @@ class Extraction(models.TextChoices):
     DONE = "done", "Read"
     UNSUPPORTED = "unsupported", "Not a kind that can be read"
     FAILED = "failed", "Could not be read"
+    PENDING = "pending", "Not read yet"
 
 
 class Attachment(models.Model):
@@ -37,6 +38,7 @@ class Attachment(models.Model):
     media_type = models.CharField(max_length=120)
     blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="attachments")
     extraction = models.CharField(max_length=12, choices=Extraction)
+    why_unread = models.CharField(max_length=200, blank=True, help_text="What kept its text from being read.")
     text = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from django.db import transaction
+
 from issues import blobs
 from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import service
-from issues.extraction import extract_text
-from issues.models import Attachment, FileVersion, Issue, WorkspaceFile
+from issues.extraction import extract_at_once, extract_slowly, failed
+from issues.models import Attachment, Extraction, FileVersion, Issue, WorkspaceFile
 from issues.paths import check_path, path_key
 from issues.policies import Right, require
 from issues.refusals import Conflict, Invalid, TooLarge
@@ -22,14 +26,18 @@ ATTACHMENT_BYTES = 25 * 1024 * 1024
 
 @service
 def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Attachment:
-    """Attach a file. Its type is told from its content; agents are shown the text that can be read from it."""
+    """Attach a file. Its type is told from its content; agents are shown the text that can be read from it.
+
+    A PDF or Office file is read after the transaction, which it would hold up for seconds; up to 10, then the file
+    counts as one that cannot be read.
+    """
     member = require(actor, Right.EDIT, issue)
     name = check_path(name.replace("\\", "/").rsplit("/", 1)[-1])
     if not content:
         raise Invalid(f"“{name}” is empty.", field="file")
     if len(content) > ATTACHMENT_BYTES:
         raise TooLarge(f"“{name}” has {len(content):,} bytes; at most {ATTACHMENT_BYTES:,} fit.", field="file")
-    read = extract_text(name, content)
+    read = extract_at_once(name, content)
     attachment = Attachment.objects.create(
         issue=issue,
         uploaded_by=member,
@@ -37,10 +45,24 @@ def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Att
         media_type=read.media_type,
         blob=blobs.store(content),
         extraction=read.extraction,
+        why_unread=read.why,
         text=read.text,
     )
     record(actor, "file.attached", issue, attachment=attachment.pk)
+    if read.extraction == Extraction.PENDING:
+        transaction.on_commit(partial(read_attachment, attachment))
     return attachment
+
+
+def read_attachment(attachment: Attachment) -> None:
+    """Read the text of an attachment that waits for it. Never inside a transaction: it takes up to 10 seconds."""
+    try:
+        read = extract_slowly(attachment.media_type, blobs.read(attachment.blob))
+    except FileNotFoundError:
+        read = failed(attachment.media_type, "its bytes are missing")
+    attachment.extraction, attachment.why_unread, attachment.text = read.extraction, read.why, read.text
+    waiting = Attachment.objects.filter(pk=attachment.pk, extraction=Extraction.PENDING)
+    waiting.update(extraction=read.extraction, why_unread=read.why, text=read.text)
 
 
 @service

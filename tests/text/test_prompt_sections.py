@@ -196,7 +196,7 @@ def test_the_child_that_called_comes_first_then_the_most_recently_changed() -> N
 def test_an_attachment_that_could_not_be_read_says_so() -> None:
     attachment = Attachment("photo.png", "image/png", 812_000, unread="not a kind that can be read")
     text = section(plain(materials=Materials((attachment,))), "Attachments")
-    assert text.endswith("- attachment, image/png, 812.0 kB, not readable (not a kind that can be read): photo.png")
+    assert text.endswith("- attachment, image/png, 812.0 kB, not a kind that can be read: photo.png")
 
 
 def test_a_note_shows_its_age_coarsely() -> None:
