@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+import issues.converters  # noqa: F401 - makes the converters known
 from agents.views import agents, runs
 
 Patterns = list[URLPattern | URLResolver]

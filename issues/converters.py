@@ -1,4 +1,6 @@
-"""Parts of addresses that are more than a word."""
+"""Parts of addresses that are more than a word. Importing this makes `<company:...>` and `<identifier:...>` known."""
+
+from django.urls import register_converter
 
 
 class CompanySlug:
@@ -23,3 +25,7 @@ class Identifier:
 
     def to_url(self, value: str) -> str:
         return value.upper()
+
+
+register_converter(CompanySlug, "company")
+register_converter(Identifier, "identifier")

@@ -214,6 +214,16 @@ def _guard(told: _Told) -> Sentence:
     return Sentence(format_html("stopped the work here: {}", told.data.get("reason", "")), "stop")
 
 
+def _budget(words: str) -> Callable[[_Told], Sentence]:
+    """A budget is the company's, or one agent's."""
+
+    def say(told: _Told) -> Sentence:
+        whose = format_html("the budget of {}", told.agent()) if told.data.get("agent") else "the company's budget"
+        return Sentence(format_html("{} {}", words, whose), "cost")
+
+    return say
+
+
 def _run(words: str) -> Callable[[_Told], Sentence]:
     return lambda told: Sentence(format_html("{} {}", words, told.run()), "run")
 
@@ -297,6 +307,9 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "project.edited": _plain("changed a project", "project"),
     "project.archived": _plain("archived a project", "project"),
     "policy.changed": _policy,
+    "budget.set": _budget("set"),
+    "budget.warned": _budget("warned: 80% is used of"),
+    "budget.stopped": _budget("let nothing start any more: used up is"),
     "label.created": _plain("made a label", "label"),
     "label.deleted": _plain("deleted a label", "label"),
     "skill.created": _plain("added a skill", "skill"),

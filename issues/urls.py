@@ -1,8 +1,8 @@
 """The board's addresses: first those without a company, then `/<company>/...`."""
 
-from django.urls import URLPattern, URLResolver, include, path, register_converter
+from django.urls import URLPattern, URLResolver, include, path
 
-from issues.converters import CompanySlug, Identifier
+import issues.converters  # noqa: F401 - makes the converters known
 from issues.views import (
     activity,
     approvals,
@@ -19,9 +19,6 @@ from issues.views import (
 )
 
 Patterns = list[URLPattern | URLResolver]
-
-register_converter(CompanySlug, "company")
-register_converter(Identifier, "identifier")
 
 issue_patterns: Patterns = [
     path("", issue.issue_page, name="issue"),

@@ -47,7 +47,7 @@ def priority_icon(priority: int, *, labelled: bool = True) -> SafeString:
 def avatar(somebody: Somebody | None, extra: str = "", *, named: bool = False) -> SafeString:
     """A person's or agent's picture. `named` where no name stands beside it."""
     if somebody is None:
-        label = format_html(' role="img" aria-label="Nobody" title="Nobody"') if named else ""
+        label = SafeString(' role="img" aria-label="Nobody" title="Nobody"') if named else ""
         return format_html('<span class="avatar nobody {}"{}></span>', extra, label)
     kind = "agent" if somebody.is_agent else "person"
     label = SafeString(' aria-hidden="true"')

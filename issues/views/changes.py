@@ -93,10 +93,10 @@ def parent(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
 @company_page
 def verdict(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     """A reviewer's word on an issue in review."""
+    issue = find_issue(visit, identifier)
     word = request.POST.get("verdict", "")
     if word not in (Verdict.ACCEPT, Verdict.SEND_BACK):
         raise Invalid(f"“{word}” is not a verdict.", field="verdict")
-    issue = find_issue(visit, identifier)
     issue = give_verdict(actor=visit.person, issue=issue, verdict=Verdict(word), note=request.POST.get("note", ""))
     said = f"{issue.identifier} is accepted." if word == Verdict.ACCEPT else f"{issue.identifier} is sent back."
     return _changed(request, visit, issue, said)

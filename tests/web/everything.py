@@ -1,0 +1,78 @@
+"""One of everything that the board's addresses can name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, reverse
+
+import agents.urls
+import issues.urls
+from agents.services.agents import worker_for
+from agents.services.runs import cancel_run
+from issues.actors import Person
+from issues.models import Company, InboxItem
+from issues.services.files import attach_file, write_file
+from issues.services.findings import record_finding
+from tests import build
+
+CANARY = "canary-7f3a"
+
+
+@dataclass(frozen=True)
+class Everything:
+    company: Company
+    parts: dict[str, Any]
+
+    def address(self, name: str, wanted: frozenset[str], *, slug: str | None = None) -> str:
+        """The address of that name; `slug` puts another company in its place."""
+        parts = {part: self.parts[part] for part in wanted} | {"company": slug or self.company.slug}
+        return reverse(name, kwargs=parts)
+
+
+def one_of_everything(company: Company, founder: Person) -> Everything:
+    """Each thing holds a word that nobody outside of the company may see."""
+    agent = build.agent(company, f"Agent {CANARY}", handle="hers", adapter="external", instructions=CANARY)
+    issue = build.issue(company, CANARY, description=CANARY, assignee=agent)
+    comment = build.comment(issue, CANARY)
+    worker = build.at_work(agent, issue)
+    approval = build.approval(issue, CANARY, actor=worker)
+    file = write_file(actor=worker, issue=issue, path="notes.md", text=CANARY).file
+    finding = record_finding(actor=worker, issue=issue, title=CANARY, body=CANARY)
+    assert worker.run is not None
+    cancel_run(actor=founder, run=worker.run)
+    attachment = attach_file(actor=founder, issue=issue, name=f"{CANARY}.txt", content=b"text")
+    item = InboxItem.objects.filter(company=company).first()
+    assert item is not None
+    assert worker_for(agent).agent == agent
+    parts = {
+        "identifier": issue.identifier,
+        "comment": comment.pk,
+        "approval": approval.pk,
+        "file": file.pk,
+        "finding": finding.pk,
+        "attachment": attachment.pk,
+        "name": attachment.name,
+        "item": item.pk,
+        "run": worker.run.pk,
+        "handle": agent.handle,
+    }
+    return Everything(company, parts)
+
+
+def addresses() -> Iterator[tuple[str, frozenset[str]]]:
+    """Name and parts of every address below a company, from the addresses themselves."""
+    for module in (issues.urls, agents.urls):
+        yield from _walk(module.urlpatterns, frozenset())
+
+
+def _walk(patterns: Any, parts: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    for pattern in patterns:
+        here = parts | frozenset(pattern.pattern.converters)
+        if isinstance(pattern, URLResolver):
+            yield from _walk(pattern.url_patterns, here)
+        elif isinstance(pattern, URLPattern) and "company" in here:
+            assert pattern.name
+            yield pattern.name, here - {"company"}
