@@ -156,13 +156,19 @@ async def stream(scope: Scope, receive: Receive, send: Send) -> None:
     await _answer(
         send, 200, {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
     )  # fmt: skip
-    writer = asyncio.create_task(_write(member, _after(scope, headers), send))
-    reader = asyncio.create_task(_wait_for_end(receive))
-    _, pending = await asyncio.wait({writer, reader}, return_when=asyncio.FIRST_COMPLETED)
-    for task in pending:
-        task.cancel()
-    if writer.done() and (error := writer.exception()) is not None and not isinstance(error, OSError):
-        raise error
+    tasks = [
+        asyncio.create_task(_write(member, _after(scope, headers), send)),
+        asyncio.create_task(_wait_for_end(receive)),
+    ]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        with contextlib.suppress(OSError):  # the reader left while something was being sent
+            task.result()
 
 
 async def _write(member: tuple[int, int], after: int, send: Send) -> None:

@@ -215,11 +215,11 @@ def _guard(told: _Told) -> Sentence:
 
 
 def _budget(words: str) -> Callable[[_Told], Sentence]:
-    """A budget is the company's, or one agent's."""
+    """`words` have a place for whose budget it is: the company's, or one agent's."""
 
     def say(told: _Told) -> Sentence:
         whose = format_html("the budget of {}", told.agent()) if told.data.get("agent") else "the company's budget"
-        return Sentence(format_html("{} {}", words, whose), "cost")
+        return Sentence(format_html(words, whose), "cost")
 
     return say
 
@@ -307,9 +307,9 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "project.edited": _plain("changed a project", "project"),
     "project.archived": _plain("archived a project", "project"),
     "policy.changed": _policy,
-    "budget.set": _budget("set"),
-    "budget.warned": _budget("warned: 80% is used of"),
-    "budget.stopped": _budget("let nothing start any more: used up is"),
+    "budget.set": _budget("set {}"),
+    "budget.warned": _budget("warned that {} is nearly used up"),
+    "budget.stopped": _budget("holds new starts, since {} is used up"),
     "label.created": _plain("made a label", "label"),
     "label.deleted": _plain("deleted a label", "label"),
     "skill.created": _plain("added a skill", "skill"),

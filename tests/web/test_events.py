@@ -1,0 +1,264 @@
+"""The event stream: who may listen, what is heard, and that nothing is missed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.test import Client
+
+from issues import events
+from issues.actors import Person
+from issues.models import Activity, Company, Priority
+from issues.services.companies import remove_member
+from issues.services.issues import set_priority
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def own_feed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has an event loop of its own, so a feed of its own; pings come soon."""
+    monkeypatch.setattr(events, "_feed", events.Feed())
+    monkeypatch.setattr(events, "POLL_SECONDS", 0.02)
+
+
+@dataclass
+class Listener:
+    """One request to the stream."""
+
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    received: list[str] = field(default_factory=list)
+    ended: bool = False
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = {name.decode(): value.decode() for name, value in message["headers"]}
+        else:
+            self.received += [part for part in message["body"].decode().split("\n\n") if part]
+            self.ended = not message.get("more_body")
+        self.arrived.set()
+
+    def changes(self) -> list[tuple[int, dict[str, Any]]]:
+        found = []
+        for event in self.received:
+            lines = dict(line.split(": ", 1) for line in event.split("\n") if ": " in line)
+            if lines.get("event") == "change":
+                found.append((int(lines["id"]), json.loads(lines["data"])))
+        return found
+
+    async def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
+        async with asyncio.timeout(seconds):
+            while not condition():
+                self.arrived.clear()
+                await self.arrived.wait()
+
+
+def cookie_of(person: Person) -> str:
+    client = Client()
+    client.force_login(person.user)
+    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+
+
+@contextlib.asynccontextmanager
+async def listening(cookie: str, *, slug: str = "acme", query: str = "", last: str = "") -> AsyncIterator[Listener]:
+    listener = Listener()
+    headers = [(b"cookie", cookie.encode())]
+    if last:
+        headers.append((b"last-event-id", last.encode()))
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": f"/{slug}/events/",
+        "query_string": query.encode(),
+        "headers": headers,
+    }
+
+    async def receive() -> dict[str, str]:
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    task = asyncio.create_task(events.stream(scope, receive, listener.send))
+    try:
+        await listener.until(lambda: listener.status)
+        yield listener
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def hear(story: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(story(), 20))
+
+
+@pytest.fixture
+def company() -> Company:
+    return build.company_with_founder()[0]
+
+
+def test_a_member_hears_a_change_as_ids_and_no_text(company: Company) -> None:
+    owner = build.owner_of(company)
+    issue = build.issue(company, "A secret title")
+    cookie, after = cookie_of(owner), Activity.objects.latest("pk").pk
+
+    async def story() -> None:
+        async with listening(cookie, query=f"after={after}") as listener:
+            assert listener.headers["content-type"] == "text/event-stream"
+            await sync_to_async(set_priority)(actor=owner, issue=issue, priority=Priority.HIGH)
+            await listener.until(lambda: any(kind["kind"] == "issue.priority" for _, kind in listener.changes()))
+            event_id, change = next(pair for pair in listener.changes() if pair[1]["kind"] == "issue.priority")
+            assert event_id > after
+            assert change == {"kind": "issue.priority", "issue": issue.pk, "run": None}
+            assert "secret" not in "".join(listener.received)
+
+    hear(story)
+
+
+def test_a_stranger_a_removed_member_and_nobody_hear_nothing(company: Company) -> None:
+    _, stranger = build.company_with_founder("OTHER")
+    former = build.member(company)
+    cookies = [cookie_of(stranger), cookie_of(former), "", f"{settings.SESSION_COOKIE_NAME}=nonsense"]
+    remove_member(actor=build.owner_of(company), member=build.member_row(former))
+
+    async def story() -> None:
+        for cookie in cookies:
+            async with listening(cookie) as listener:
+                assert listener.status == 404
+                assert listener.ended
+
+    hear(story)
+
+
+def test_another_companys_changes_are_not_heard(company: Company) -> None:
+    other, stranger = build.company_with_founder("OTHER")
+    cookie, after = cookie_of(build.owner_of(company)), Activity.objects.latest("pk").pk
+
+    async def story() -> None:
+        async with listening(cookie, query=f"after={after}") as listener:
+            await sync_to_async(build.issue)(other)
+            mine = await sync_to_async(build.issue)(company)
+            await listener.until(lambda: any(change["issue"] == mine.pk for _, change in listener.changes()))
+            mine_only = await sync_to_async(
+                lambda: set(Activity.objects.filter(company=company).values_list("pk", flat=True))
+            )()
+            assert {event_id for event_id, _ in listener.changes()} <= mine_only
+
+    hear(story)
+
+
+def test_a_page_that_was_away_catches_up_from_what_it_has_seen(company: Company) -> None:
+    seen = Activity.objects.latest("pk").pk
+    issues = [build.issue(company) for _ in range(3)]
+    cookie = cookie_of(build.owner_of(company))
+
+    async def story() -> None:
+        async with listening(cookie, query="after=0", last=str(seen)) as listener:
+            await listener.until(lambda: len(listener.changes()) >= 3)
+            heard = [change["issue"] for event_id, change in listener.changes() if event_id > seen]
+            assert heard == [issue.pk for issue in issues]
+
+    hear(story)
+
+
+def test_a_page_that_missed_very_much_is_told_to_fetch_all_anew(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MOST_AT_ONCE", 5)
+    for _ in range(8):
+        build.issue(company)
+    cookie = cookie_of(build.owner_of(company))
+
+    async def story() -> None:
+        async with listening(cookie, query="after=0") as listener:
+            await listener.until(lambda: any("event: reset" in event for event in listener.received))
+            assert listener.changes() == []
+
+    hear(story)
+
+
+def test_a_change_that_commits_late_under_a_lower_id_is_heard_once(company: Company) -> None:
+    """On PostgreSQL ids are given before the commit; here the late line is one that the reader had not seen."""
+    owner = build.owner_of(company)
+    late, early = build.issue(company), build.issue(company)
+    lines = {line.issue_id: line for line in Activity.objects.filter(kind="issue.created")}
+    feed = events.Feed()
+    listener = events._Listener(company.pk, build.member_row(owner).pk)
+    feed._listeners.add(listener)
+    real = events._read_after
+
+    async def story() -> None:
+        hidden = lines[late.pk].pk
+        events._read_after = lambda floor: [change for change in real(floor) if change.id != hidden]
+        try:
+            await feed._tick()
+        finally:
+            events._read_after = real
+        await feed._tick()
+        await feed._tick()
+        heard = [listener.queue.get_nowait() for _ in range(listener.queue.qsize())]
+        issues = [change.issue for change in heard if change is not None]
+        assert issues.count(late.pk) == 1
+        assert issues.count(early.pk) == 1
+
+    hear(story)
+
+
+def test_removing_a_member_ends_the_stream_at_once(company: Company) -> None:
+    person = build.member(company)
+    cookie, owner = cookie_of(person), build.owner_of(company)
+
+    async def story() -> None:
+        async with listening(cookie) as listener:
+            await sync_to_async(remove_member)(actor=owner, member=build.member_row(person))
+            await listener.until(lambda: listener.ended)
+            assert "event: bye" in listener.received[-1]
+
+    hear(story)
+
+
+def test_a_quiet_stream_pings_and_reads_nothing_when_nobody_listens(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "PING_SECONDS", 0.05)
+    cookie = cookie_of(build.owner_of(company))
+
+    async def story() -> None:
+        async with listening(cookie, query="after=999999") as listener:
+            await listener.until(lambda: any("event: ping" in event for event in listener.received))
+        task = events._feed._task
+        assert task is not None
+        async with asyncio.timeout(5):
+            await task  # it ends by itself
+
+    hear(story)
+
+
+def test_a_strange_id_counts_as_none() -> None:
+    scope = {"query_string": b"after=1;drop"}
+    assert events._after(scope, {}) == 0
+    assert events._after({"query_string": b""}, {"last-event-id": "99999999999999999999"}) == 0
+    assert events._after({"query_string": b"after=7"}, {}) == 7
+
+
+def test_a_page_without_a_stream_can_ask(company: Company) -> None:
+    owner = build.owner_of(company)
+    client = Client()
+    client.force_login(owner.user)
+    after = Activity.objects.latest("pk").pk
+    assert client.get(f"/acme/changes/?after={after}").json() == {"after": after, "reset": False, "changes": []}
+    issue = build.issue(company)
+    news = client.get(f"/acme/changes/?after={after}").json()
+    assert [change["issue"] for change in news["changes"]] == [issue.pk]
+    assert news["after"] == news["changes"][-1]["id"]
