@@ -14,19 +14,17 @@ from django.utils import timezone
 from agents.models import Agent, AgentStatus, Run, RunState, Wakeup, WakeupState
 from agents.models.run import LIVE
 from agents.services.spending import OverBudget, reserve
+from agents.services.wakeups import leading_wakeup
 from engine.ceiling import claim_ceiling
-from engine.gate import ASK_AGAIN, Wait, why_wait
+from engine.gate import ASK_AGAIN, SPENT_AGAIN, Wait, why_wait
 from engine.staleness import why_stale
 from issues.activity import record
 from issues.actors import SYSTEM
-from issues.effects import savepoint, unit
+from issues.effects import savepoint, service
 from issues.models import Company, CompanyStatus, Issue
 
 CANDIDATES = 50
 """Pairs of agent and issue looked at in one go."""
-
-SPENT_AGAIN = datetime.timedelta(minutes=10)
-"""When a start for which the budget is spent is looked at again; raising the budget does so at once."""
 
 RUN_DEADLINE = datetime.timedelta(minutes=10)
 """A run's lease is not renewed after this, so that a hung thread does not hold an issue for ever."""
@@ -63,30 +61,30 @@ def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
     yield from dict.fromkeys(due)
 
 
+@service
 def claim(agent_id: int, issue_id: int) -> Run | None:
     """Make one run of the pair's pending wakeups, unless somebody else is at it or the gate says wait."""
-    with unit():
-        locked = _lock(agent_id, issue_id)
-        if locked is None:
-            return None
-        company, agent, issue = locked
-        now = timezone.now()
-        wakeups = _living(issue, agent, now)
-        if not any(wakeup.due_at <= now for wakeup in wakeups):
-            return None
-        wait = why_wait(company, agent, issue, wakeups, now)
-        if wait is not None:
-            _hold_back(wakeups, wait)
-            return None
-        try:
-            with savepoint():
-                run = start(company, agent, issue, wakeups, now)
-                if run is not None:
-                    reserve(run, claim_ceiling(agent), starts_run=True)
-        except OverBudget as refusal:
-            _hold_back(wakeups, Wait(refusal.reason, until=now + (SPENT_AGAIN if refusal.is_spent else ASK_AGAIN)))
-            return None
-        return run
+    locked = _lock(agent_id, issue_id)
+    if locked is None:
+        return None
+    company, agent, issue = locked
+    now = timezone.now()
+    wakeups = _living(issue, agent, now)
+    if not any(wakeup.due_at <= now for wakeup in wakeups):
+        return None
+    wait = why_wait(company, agent, issue, wakeups, now)
+    if wait is not None:
+        _hold_back(wakeups, wait)
+        return None
+    try:
+        with savepoint():
+            run = start(company, agent, issue, wakeups, now)
+            if run is not None:
+                reserve(run, claim_ceiling(agent), starts_run=True)
+    except OverBudget as refusal:
+        _hold_back(wakeups, Wait(refusal.reason, until=now + (SPENT_AGAIN if refusal.is_spent else ASK_AGAIN)))
+        return None
+    return run
 
 
 def take_in_late(run: Run, issue: Issue) -> list[Wakeup]:
@@ -107,18 +105,15 @@ def _count_by(field: str, live: QuerySet[Run]) -> Coalesce:
 
 
 def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue] | None:
-    """Company and agent, held, so that no two starts count the same free place; None if another claim holds the
-    agent."""
-    agent = Agent.objects.filter(pk=agent_id).first()
-    if agent is None:
+    """Company, agent and issue, the first two held, so that no two starts count the same free place. None if one of
+    them is gone, or another claim holds the agent."""
+    company = Company.objects.select_for_update(of=("self",), no_key=True).filter(agents=agent_id).first()
+    agent = Agent.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=agent_id).first()
+    issue = Issue.objects.select_related("assignee_agent").filter(pk=issue_id).first()
+    if company is None or agent is None or issue is None:
         return None
-    company = Company.objects.select_for_update(no_key=True).get(pk=agent.company_id)
-    held = Agent.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=agent_id).first()
-    issue = Issue.objects.select_related("company", "assignee_agent").filter(pk=issue_id).first()
-    if held is None or issue is None:
-        return None
-    held.company = issue.company = company
-    return company, held, issue
+    agent.company = issue.company = company
+    return company, agent, issue
 
 
 def _living(issue: Issue, agent: Agent, now: datetime.datetime) -> list[Wakeup]:
@@ -139,17 +134,18 @@ def _living(issue: Issue, agent: Agent, now: datetime.datetime) -> list[Wakeup]:
 
 def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
     """Note why they have not started; written only when it changes, as every sweep comes by here."""
+    reason = wait.reason[:300]
     for wakeup in wakeups:
-        due = wait.until or wakeup.due_at
-        if wakeup.waiting_because != wait.reason or wakeup.due_at < due:
-            wakeup.waiting_because, wakeup.due_at = wait.reason[:300], max(due, wakeup.due_at)
+        due = max(wakeup.due_at, wait.until or wakeup.due_at)
+        if (wakeup.waiting_because, wakeup.due_at) != (reason, due):
+            wakeup.waiting_because, wakeup.due_at = reason, due
             wakeup.save(update_fields=["waiting_because", "due_at"])
 
 
 def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], now: datetime.datetime) -> Run | None:
     """Make the run of these pending wakeups, which is the issue's checkout; None if the issue has one. The gate is the
     caller's business."""
-    leading = min(wakeups, key=lambda wakeup: (not wakeup.is_from_person, -wakeup.depth, wakeup.pk))
+    leading = leading_wakeup(wakeups)
     run = Run(
         company=company,
         agent=agent,
@@ -159,7 +155,7 @@ def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], n
         provider=agent.provider,
         depth=0 if leading.is_from_person else leading.depth,
         chain=leading.chain,
-        chain_member=leading.chain_member,
+        chain_member_id=leading.chain_member_id,
         lease_seconds=settings.LEASE_SECONDS,
         started_at=now,
         deadline_at=now + RUN_DEADLINE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -32,11 +33,21 @@ def failures_recorded(run: Run) -> Iterator[None]:
         _unless_fenced(run, partial(fail, run, "prompt_too_large", str(error)))
     except Unanswered as failure:
         _unless_fenced(run, partial(fail_unanswered, run, failure))
-    except (OperationalError, InterfaceError) as error:
-        log.warning("run.left_to_its_lease", run=run.pk, error=str(error))
     except Exception as error:
+        if _is_away(error):
+            log.warning("run.left_to_its_lease", run=run.pk, error=str(error))
+            return
         log.exception("run.failed", run=run.pk)
         _unless_fenced(run, partial(fail, run, "error", f"{type(error).__name__}: {error}"))
+
+
+def _is_away(error: Exception) -> bool:
+    """Whether the database could not be reached, was busy or full. SQLite says by the same class of exception that a
+    statement is wrong, which is a bug."""
+    if not isinstance(error, (OperationalError, InterfaceError)):
+        return False
+    code = getattr(error.__cause__, "sqlite_errorcode", None)
+    return code is None or code & 0xFF != sqlite3.SQLITE_ERROR
 
 
 def _unless_fenced(run: Run, write: Callable[[], None]) -> None:

@@ -6,13 +6,17 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.models import Adapter, Agent, AgentStatus, Run, Wakeup
+from agents.models import Adapter, Agent, Run, Wakeup
+from agents.services.runs import why_no_start
 from engine.routing import NoProvider, choose_endpoint
-from issues.models import Company, CompanyStatus, Issue
+from issues.models import Company, Issue
 
 RATE_WINDOW = datetime.timedelta(hours=1)
 ASK_AGAIN = datetime.timedelta(seconds=30)
 """When a start that waits for a setting to change is looked at again."""
+
+SPENT_AGAIN = datetime.timedelta(minutes=10)
+"""When a start for which the budget is spent is looked at again; raising the budget does so at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +31,12 @@ def why_wait(
     company: Company, agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], now: datetime.datetime
 ) -> Wait | None:
     """None if the agent may start on the issue now. Asked under the locks of company and agent."""
-    if company.status != CompanyStatus.ACTIVE:
-        return Wait("The company is paused.", until=now + ASK_AGAIN)
-    if agent.status != AgentStatus.ACTIVE:
-        return Wait(f"@{agent.handle} is {agent.get_status_display().lower()}.", until=now + ASK_AGAIN)
-    held = issue.runs.live().select_related("agent").first()
-    if held is not None:
-        return Wait(f"@{held.agent.handle} holds the issue.")
-    if agent.runs.live().count() >= agent.max_concurrent_runs:
-        return Wait(f"@{agent.handle} is at work on {_many(agent.max_concurrent_runs)} already.")
-    if company.runs.live().count() >= company.max_concurrent_runs:
-        return Wait(f"The company has {_many(company.max_concurrent_runs)} under way, its limit.")
+    holder = issue.runs.live().values_list("agent__handle", flat=True).first()
+    if holder is not None:
+        return Wait(f"@{holder} holds the issue.")
+    reason = why_no_start(company, agent)
+    if reason is not None:
+        return Wait(reason)
     return _why_no_provider(agent, now) or _why_rated(company, agent, issue, wakeups, now)
 
 
@@ -63,7 +62,3 @@ def _why_rated(
     if len(starts) < limit:
         return None
     return Wait(f"{limit} runs of this agent here within an hour, the limit.", until=starts[-1] + RATE_WINDOW)
-
-
-def _many(runs: int) -> str:
-    return "one run" if runs == 1 else f"{runs} runs"

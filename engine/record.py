@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,71 +13,66 @@ from django.utils import timezone
 
 from agents.adapters.base import AdapterError, Completion, ErrorKind
 from agents.catalogue import ModelEntry
-from agents.models import ModelCall, Run, RunState, Wakeup, WakeupState
+from agents.models import Adapter, ModelCall, Run, RunState
+from agents.models.run import LIVE
 from agents.services.runs import consume_wakeups
 from agents.services.spending import Cost, OverBudget, settle, settle_unknown
-from agents.services.wakeups import ring_after_commit
 from engine import fence
 from engine.ceiling import microdollars
 from engine.completion import Answer, Unanswered
+from engine.delivery import give_back, hold_back, release_undelivered
 from engine.routing import Route
 from engine.text.context import HeartbeatContext
 from engine.text.prompt import HeartbeatPrompt
 from issues.activity import record
 from issues.actors import SYSTEM
-from issues.effects import unit
+from issues.effects import service
 from issues.models import InboxKind
-from issues.services.inbox import tell, tell_board
-
-TRIES = 3
-"""A wakeup is delivered to so many runs that failed or were lost before it counts as finally failed."""
-
-BACKOFF = (datetime.timedelta(seconds=30), datetime.timedelta(minutes=2), datetime.timedelta(minutes=10))
-"""Until the next try, by tries so far; a provider's own wish counts if it is longer."""
+from issues.services.inbox import tell_board, tell_responsible
 
 SECTIONS_TOLD = 5
 """Of a prompt that was too long."""
 
 
+@service
 def keep_prompt(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext) -> None:
     """Both messages exactly as they will be sent, with the places of their sections. Wakeups that did not fit are
     pending again."""
-    with unit():
-        fence.write(
-            run,
-            system_message=prompt.system,
-            user_message=prompt.user,
-            prompt_sections=[asdict(section) for section in prompt.sections],
-            prompt_facts=run.prompt_facts  # what gathering noted
-            | {
-                "tokens": prompt.tokens,
-                "is_exact": prompt.is_exact,
-                "deferred": prompt.deferred,
-                "whole_skills": prompt.whole_skills,
-                "hidden_characters": prompt.hidden_characters,
-            },
-            contract_hash=prompt.contract_hash,
-            instructions_hash=_hash(context.agent.instructions),
-            skills_hash=_hash("\x00".join(f"{skill.name}\x00{skill.body}" for skill in context.skills)),
-            scenario=context.scenario.value,
-            prompt_built_at=timezone.now(),
-        )
-        release_wakeups(run, except_ids=prompt.delivered)
+    fence.write(
+        run,
+        system_message=prompt.system,
+        user_message=prompt.user,
+        prompt_sections=[asdict(section) for section in prompt.sections],
+        prompt_facts=run.prompt_facts  # what gathering noted
+        | {
+            "tokens": prompt.tokens,
+            "is_exact": prompt.is_exact,
+            "deferred": prompt.deferred,
+            "whole_skills": prompt.whole_skills,
+            "hidden_characters": prompt.hidden_characters,
+        },
+        contract_hash=prompt.contract_hash,
+        instructions_hash=_hash(context.agent.instructions),
+        skills_hash=_hash("\x00".join(f"{skill.name}\x00{skill.body}" for skill in context.skills)),
+        scenario=context.scenario.value,
+        prompt_built_at=timezone.now(),
+    )
+    release_undelivered(run, delivered=prompt.delivered)
 
 
+@service
 def keep_reply(run: Run, answer: Answer) -> None:
     """The reply exactly as received, before anybody reads it, and what each call cost."""
-    with unit():
-        _write_calls(run, answer.calls, answer.route, answer.entry)
-        fence.write(
-            run,
-            reply=answer.text,
-            replied_at=timezone.now(),
-            stop_reason=answer.stop_reason,
-            answered_model=answer.calls[-1].model,
-            **_figures(run, answer.route),
-        )
-        settle(run, _spent(answer.calls, answer.entry))
+    _write_calls(run, answer.calls, answer.route, answer.entry)
+    fence.write(
+        run,
+        reply=answer.text,
+        replied_at=timezone.now(),
+        stop_reason=answer.stop_reason,
+        answered_model=answer.calls[-1].model,
+        **_figures(run, answer.route),
+    )
+    settle(run, _spent(answer.calls, answer.entry))
 
 
 def finish(run: Run, **values: Any) -> None:
@@ -88,101 +83,60 @@ def finish(run: Run, **values: Any) -> None:
     _record_end(run)
 
 
+@service
 def keep_unanswered(run: Run, failure: Unanswered) -> None:
     """What the calls cost that came to nothing. The run goes on."""
-    with unit():
-        _write_calls(run, failure.calls, failure.route, failure.entry)
-        spent = _spent(failure.calls, failure.entry)
-        if isinstance(failure.error, AdapterError):
-            spent += _write_failed_call(run, failure, failure.error)
-        settle(run, spent)
+    _write_calls(run, failure.calls, failure.route, failure.entry)
+    spent = _spent(failure.calls, failure.entry)
+    if isinstance(failure.error, AdapterError):
+        spent += _write_failed_call(run, failure, failure.error)
+    settle(run, spent)
 
 
+@service
 def fail_unanswered(run: Run, failure: Unanswered) -> None:
-    """No answer came. What may pass is tried again later; the rest is told."""
-    with unit():
-        keep_unanswered(run, failure)
-        error = failure.error
-        figures = _figures(run, failure.route)
-        if isinstance(error, OverBudget):
-            _fail(run, "budget", str(error), retryable=not error.is_spent, **figures)
-            return
-        _fail(
-            run,
-            error.kind.value,
-            _told(run, failure, error),
-            retry_after=error.retry_after if error.retryable else None,
-            retryable=error.retryable,
-            **figures,
-        )
+    """No answer came. What may pass is tried again later, what the budget did not allow waits for it; the rest is
+    told."""
+    keep_unanswered(run, failure)
+    error = failure.error
+    figures = _figures(run, failure.route)
+    if isinstance(error, OverBudget):
+        _end_failed(run, "budget", str(error), **figures)
+        hold_back(run, error)
+        return
+    message = _told(run, failure, error)
+    _end_failed(run, error.kind.value, message, **figures)
+    if not (error.retryable and give_back(run, wait=error.retry_after)):
+        _tell_final(run, message)
 
 
+@service
 def fail(run: Run, kind: str, message: str) -> None:
     """The run failed for good."""
-    with unit():
-        settle_unknown(run)
-        _fail(run, kind, message)
-
-
-def lose(run: Run) -> None:
-    """The run's worker is gone and left no reply: its wakeups are due again, up to `TRIES` times."""
-    with unit():
-        now = timezone.now()
-        lost = Run.objects.filter(pk=run.pk, attempt=run.attempt, state__in=(RunState.QUEUED, RunState.RUNNING))
-        message = "The worker that held the run is gone."
-        if not lost.update(state=RunState.LOST, ended_at=now, error_kind="lost", error=message):
-            return
-        run.state, run.error = RunState.LOST, message
-        settle_unknown(run)
-        _record_end(run)
-        if not _give_back(run, now, retry_after=0.0):
-            _tell_final(run, "The worker was lost each time it tried.")
-
-
-def _fail(
-    run: Run, kind: str, message: str, *, retryable: bool = False, retry_after: float | None = None, **figures: Any
-) -> None:
-    now = timezone.now()
-    fence.write(run, state=RunState.FAILED, ended_at=now, error_kind=kind, error=message[:4_000], **figures)
-    _record_end(run)
-    if retryable and _give_back(run, now, retry_after=retry_after):
-        return
-    consume_wakeups(run)
+    settle_unknown(run)
+    _end_failed(run, kind, message)
     _tell_final(run, message)
 
 
-def release_wakeups(run: Run, *, except_ids: Collection[int]) -> None:
-    """Give back at once what the prompt had no room for."""
-    for wakeup in run.wakeups.filter(state=WakeupState.CLAIMED).exclude(pk__in=except_ids):
-        _return(wakeup, due_at=timezone.now(), tries=wakeup.tries, because="The prompt before had no room for it.")
+@service
+def lose(run: Run) -> None:
+    """Nobody keeps the run alive any more and no reply was kept: its wakeups are pending again, a few times. Does
+    nothing if it has moved since it was read."""
+    outside = run.adapter == Adapter.EXTERNAL
+    message = f"@{run.agent.handle} was not heard of again." if outside else "The worker that held the run is gone."
+    seen = Run.objects.filter(pk=run.pk, attempt=run.attempt, lease_counter=run.lease_counter, state__in=LIVE)
+    if not seen.update(state=RunState.LOST, ended_at=timezone.now(), error_kind="lost", error=message):
+        return
+    run.state, run.error = RunState.LOST, message
+    settle_unknown(run)
+    _record_end(run)
+    if not give_back(run, wait=0):
+        _tell_final(run, message)
 
 
-def _give_back(run: Run, now: datetime.datetime, *, retry_after: float | None) -> bool:
-    """Make the run's wakeups pending again with a due time; False if they were tried often enough."""
-    wakeups = list(run.wakeups.select_for_update().filter(state=WakeupState.CLAIMED).order_by("pk"))
-    tries = max((wakeup.tries for wakeup in wakeups), default=0) + 1
-    if tries >= TRIES:
-        return False
-    wait = BACKOFF[tries - 1] if retry_after is None else datetime.timedelta(seconds=retry_after)
-    for wakeup in wakeups:
-        _return(wakeup, due_at=now + wait, tries=tries, because=f"Try {tries} failed: {run.error}")
-    ring_after_commit()
-    return bool(wakeups)
-
-
-def _return(wakeup: Wakeup, *, due_at: datetime.datetime, tries: int, because: str) -> None:
-    """Make a claimed wakeup pending again. One that has a pending twin by now merges into it, which keeps the higher
-    count of tries."""
-    twin = Wakeup.objects.select_for_update().filter(key=wakeup.key, state=WakeupState.PENDING).first()
-    if twin is not None:
-        twin.tries = max(twin.tries, tries)
-        twin.save(update_fields=["tries"])
-        wakeup.state, wakeup.ended_at = WakeupState.STALE, timezone.now()
-        wakeup.ended_because = "An equal wakeup came meanwhile and stands for it."
-    else:
-        wakeup.state, wakeup.claimed_at, wakeup.run = WakeupState.PENDING, None, None
-        wakeup.tries, wakeup.due_at, wakeup.waiting_because = tries, due_at, because[:300]
-    wakeup.save()
+def _end_failed(run: Run, kind: str, message: str, **figures: Any) -> None:
+    fence.write(run, state=RunState.FAILED, ended_at=timezone.now(), error_kind=kind, error=message[:4_000], **figures)
+    _record_end(run)
 
 
 def _record_end(run: Run) -> None:
@@ -191,16 +145,17 @@ def _record_end(run: Run) -> None:
 
 
 def _tell_final(run: Run, message: str) -> None:
-    """A final failure is told to who answers for the issue."""
+    """A final failure is told: to who answers for the issue, and of a lost run to the board."""
+    consume_wakeups(run)
     issue = run.issue
     if issue is None:
         return
-    consume_wakeups(run)
-    text = f"{issue.identifier}: the run of @{run.agent.handle} failed. {message}"
     if run.state == RunState.LOST:
+        text = f"{issue.identifier}: the run of @{run.agent.handle} was lost and is not tried again. {message}"
         tell_board(InboxKind.FAILURE, text, company=run.company, issue=issue)
     else:
-        tell([issue.responsible], InboxKind.FAILURE, text, company=run.company, issue=issue)
+        text = f"{issue.identifier}: the run of @{run.agent.handle} failed. {message}"
+        tell_responsible(InboxKind.FAILURE, text, issue=issue)
 
 
 def _told(run: Run, failure: Unanswered, error: AdapterError) -> str:

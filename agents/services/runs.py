@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 
 from django.db import IntegrityError
-from django.db.models import F
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, RunState, Wakeup, WakeupState
@@ -108,9 +108,10 @@ def why_no_start(company: Company, agent: Agent) -> str | None:
         return "The company is paused."
     if not agent.is_active:
         return f"@{agent.handle} is {agent.get_status_display().lower()}."
-    if agent.runs.live().count() >= agent.max_concurrent_runs:
+    live = company.runs.live().aggregate(all=Count("pk"), own=Count("pk", filter=Q(agent=agent)))
+    if live["own"] >= agent.max_concurrent_runs:
         return f"@{agent.handle} is at work on {_count_runs(agent.max_concurrent_runs)} already."
-    if company.runs.live().count() >= company.max_concurrent_runs:
+    if live["all"] >= company.max_concurrent_runs:
         return f"The company has {_count_runs(company.max_concurrent_runs)} under way, its limit."
     return None
 

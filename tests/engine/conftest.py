@@ -1,0 +1,47 @@
+"""A company with an agent, the model that it asks, and leases that are looked at quickly."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.adapters import registry
+from agents.models import Agent
+from engine import leases
+from issues.actors import Person
+from issues.models import Company
+from tests import build
+from tests.engine.running import FakeModel
+
+
+@pytest.fixture(autouse=True)
+def quick_leases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look often: the thread that holds leases ends soon after the last run of a test."""
+    monkeypatch.setattr(leases, "LOOK_SECONDS", 0.05)
+
+
+@pytest.fixture
+def company() -> Company:
+    return build.company_with_founder()[0]
+
+
+@pytest.fixture
+def owner(company: Company) -> Person:
+    return build.owner_of(company)
+
+
+@pytest.fixture
+def ada(company: Company) -> Agent:
+    return build.agent(company, "Ada", provider="scripted", script="- reply: Noted.")
+
+
+@pytest.fixture
+def bob(company: Company) -> Agent:
+    return build.agent(company, "Bob", provider="scripted", script="- reply: Noted.")
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
+    """The model that scripted agents ask instead of their script."""
+    fake = FakeModel()
+    monkeypatch.setattr(registry, "PROVIDERS", (fake.spec,))
+    return fake
