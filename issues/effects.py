@@ -192,12 +192,12 @@ def _wake_assignee(issue: Issue, mark: _Entered) -> None:
 
 
 def _wake_triage(issue: Issue, mark: _Entered) -> None:
-    triage = issue.company.agents.active().routing().order_by("pk").first()
-    if triage is None or _is_at_work_on(mark.actor, issue, triage.pk):
+    triage_id = issue.company.agents.active().routing().order_by("pk").values_list("pk", flat=True).first()
+    if triage_id is None or _is_at_work_on(mark.actor, issue, triage_id):
         return
     wake(
         Wake(
-            agent_id=triage.pk,
+            agent_id=triage_id,
             issue=issue,
             source=WakeupSource.CREATED,
             actor=mark.actor,

@@ -46,6 +46,7 @@ class CompanyShape(CompanyRowShape):
     retention_days = serializers.IntegerField()
     default_provider = serializers.CharField()
     default_model = serializers.CharField()
+    default_thinking = serializers.CharField()
 
 
 class NewCompanyForm(Form):
@@ -72,6 +73,7 @@ class CompanyForm(Form):
     retention_days = serializers.IntegerField(required=False, min_value=1, max_value=3_650)
     default_provider = serializers.CharField(required=False, allow_blank=True, max_length=40)
     default_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    default_thinking = serializers.CharField(required=False, allow_blank=True, max_length=10)
 
 
 class MemberShape(Shape):

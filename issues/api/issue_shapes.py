@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from issues.models import Company, Issue, Reviewer, Status, Verdict
+from issues.models import Company, Issue, Label, Reviewer, Status, Verdict
 from issues.rest.scope import Scope, first, no_such_issue, split_identifier
 from issues.rest.shapes import PriorityField, Shape, SomebodyField, StampField
 
@@ -132,6 +133,24 @@ def issue_whole(scope: Scope, identifier: str) -> Issue:
     return issue
 
 
+def as_whole(issue: Issue, *, labels: Collection[Label], blockers: Collection[Issue]) -> Issue:
+    """An issue just opened with these, as `issue_whole` would read it. Looking everything up again would take a third
+    of the time of opening one, so what is known to be empty is not asked for."""
+    known: dict[str, QuerySet[Any]] = {"reviewers": Reviewer.objects.none()}
+    beside: list[str | Prefetch[Any, Any, Any]] = []
+    if labels:
+        beside.append("labels")
+    else:
+        known["labels"] = Label.objects.none()
+    if blockers:
+        beside.append(_with_blockers())
+    else:
+        known["blockers"] = Issue.objects.none()
+    vars(issue)["_prefetched_objects_cache"] = known  # where Django keeps what was read ahead
+    prefetch_related_objects([issue], *beside)
+    return issue
+
+
 def links(issues: QuerySet[Issue]) -> QuerySet[Issue]:
     """Only what a link to an issue shows."""
     return issues.select_related("company").only("number", "title", "status", "company__key")
@@ -143,13 +162,16 @@ def etag(issue: Issue) -> str:
 
 
 def _wholes(company: Company) -> QuerySet[Issue]:
-    reviewers = Reviewer.objects.select_related("member__user", "agent").order_by("pk")
     return (
         company.issues.select_related(*_ROW_RELATIONS, *_WHOLE_RELATIONS)
-        .prefetch_related(
-            "labels",
-            Prefetch("blockers", links(Issue.objects.order_by("number"))),
-            Prefetch("reviewers", reviewers),
-        )
+        .prefetch_related("labels", _with_blockers(), _with_reviewers())
         .only(*_ROW_COLUMNS, *_WHOLE_COLUMNS)
     )
+
+
+def _with_blockers() -> Prefetch[Any, Any, Any]:
+    return Prefetch("blockers", links(Issue.objects.order_by("number")))
+
+
+def _with_reviewers() -> Prefetch[Any, Any, Any]:
+    return Prefetch("reviewers", Reviewer.objects.select_related("member__user", "agent").order_by("pk"))

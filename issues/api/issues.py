@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from issues.api.issue_queries import ORDERS, IssueQuery, filtered
-from issues.api.issue_shapes import IssueRowShape, IssueShape, etag, issue_rows, issue_whole
+from issues.api.issue_shapes import IssueRowShape, IssueShape, as_whole, etag, issue_rows, issue_whole
 from issues.models import Issue, Status
 from issues.refusals import Stale
 from issues.rest.paging import Page
@@ -80,7 +80,8 @@ class Issues(Resource):
         scope = scope_of(self.actor, form["company"])
         fields = _resolved(scope, form)
         issue = create_issue(actor=scope.actor, company=scope.company, **fields)
-        return _answer(scope, issue.identifier)
+        issue = as_whole(issue, labels=fields.get("labels", ()), blockers=fields.get("blockers", ()))
+        return Answer(issue, headers={"ETag": etag(issue)})
 
 
 class Search(Resource):

@@ -62,7 +62,9 @@ def scope_of(actor: Actor, key: str = "") -> Scope:
         raise NotFound(f"There is no company {key.upper()}." if key else "You are in no company yet.")
     if len(found) > 1:
         raise Invalid("You are in several companies.", "Name the one that is meant: company=KEY.", field="company")
-    return Scope(Person(actor.user, found[0]), found[0].company)
+    member = found[0]
+    member.user = actor.user  # at hand: whoever names the member need not look it up
+    return Scope(Person(actor.user, member), member.company)
 
 
 def scope_of_issue(actor: Actor, identifier: str) -> Scope:

@@ -24,6 +24,9 @@ def tell(
 ) -> None:
     """Put one item into each member's inbox, inside the caller's transaction. An equal unread one is not doubled."""
     text = text[:500]
+    members = dict.fromkeys(members)
+    if not members:
+        return
     standing = set(
         InboxItem.objects.filter(
             company=company,
@@ -46,7 +49,7 @@ def tell(
             comment=comment,
             text=text,
         )
-        for member in dict.fromkeys(members)
+        for member in members
         if member.pk not in standing
     )
 
