@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.utils import timezone
 
-from agents.catalogue import ModelEntry, look_up
-from agents.models import ActionOutcome, Agent, Routine, Run, Skill, Wakeup
+from agents.catalogue import ModelEntry
+from agents.models import ActionOutcome, Agent, Routine, Run, RunAction, Skill, Wakeup
+from agents.own_models import entry_for
 from agents.services.agents import worker_for
 from engine.allowed import Allowed, allowed_verbs
 from engine.claim import take_in_late
 from engine.meanwhile import SEEN, lines_of_people
+from engine.notebook import read_notebook
 from engine.participants import author, issue_line, participant, participant_or_none
 from engine.routing import NoProvider, choose_endpoint
 from engine.surroundings import read_children, read_materials
@@ -63,6 +66,7 @@ def build_context(
     entry = _model(agent)
     timeline = read_timeline(issue)
     last = _last_run(agent, issue, run)
+    trigger = shown.Trigger(tuple(_wakeup(wakeup, issue) for wakeup in wakeups), timeline.agents_comments)
     return shown.HeartbeatContext(
         company=shown.Company(company.name, company.mission, company.norms),
         agent=shown.Agent(
@@ -74,7 +78,7 @@ def build_context(
             knowledge=agent.knowledge,
         ),
         assignment=_assignment(issue, is_own, allowed),
-        actions=allowed.actions,
+        actions=replace(allowed.actions, asked=_asked_verbs(last)),
         scenario=_scenario(agent, issue, wakeups, is_own),
         now=timezone.now().astimezone(zoneinfo.ZoneInfo(company.time_zone)),
         tier=_tier(agent, entry),
@@ -87,9 +91,10 @@ def build_context(
         history=timeline.history,
         past_actions=_past_actions(last),
         hint=last.hint if last is not None else "",
-        trigger=shown.Trigger(tuple(_wakeup(wakeup, issue) for wakeup in wakeups), timeline.agents_comments),
+        trigger=trigger,
         children=read_children(issue),
         materials=read_materials(issue),
+        notebook=read_notebook(agent, _subject(issue, trigger)),
         limits=shown.Limits(
             window=entry.context_window,
             max_output=agent.max_output_tokens or entry.max_output_tokens,
@@ -236,23 +241,41 @@ def _last_run(agent: Agent, issue: Issue, run: Run | None) -> Run | None:
 
 
 def _past_actions(last: Run | None) -> tuple[shown.PastAction, ...]:
+    """Those that had no effect, and those of which a part was left out."""
     if last is None:
         return ()
-    failed = (ActionOutcome.DENIED, ActionOutcome.FAILED)
+    words = {ActionOutcome.DENIED: "denied", ActionOutcome.FAILED: "failed", ActionOutcome.APPLIED: "in part"}
     return tuple(
-        shown.PastAction(action.verb, action.args, action.outcome, action.reason)
+        shown.PastAction(action.verb, action.args, words[ActionOutcome(action.outcome)], action.reason)
         for action in last.actions.all()
-        if action.outcome in failed
+        if action.reason and action.outcome in words
     )
+
+
+def _asked_verbs(last: Run | None) -> tuple[str, ...]:
+    """Verbs that the agent asked about in its last run here."""
+    if last is None:
+        return ()
+    return tuple(action.after["verb"] for action in _applied(last, "help"))
+
+
+def _subject(issue: Issue, trigger: shown.Trigger) -> str:
+    """What the prompt is about."""
+    called = (f"{wakeup.reason} {wakeup.text} {wakeup.note}" for wakeup in trigger.wakeups)
+    return " ".join((issue.title, issue.description, *called))
 
 
 def _asked_skills(last: Run | None) -> tuple[str, ...]:
     """Skills that the agent applied in its last run here without having seen their text."""
     if last is None:
         return ()
-    seen = {name.lower() for name in last.prompt_facts.get("whole_skills", [])}
-    used = [action.args.strip() for action in last.actions.all() if action.verb == "use-skill"]
-    return tuple(name for name in used if name.lower() not in seen)
+    seen = last.prompt_facts.get("whole_skills", [])
+    used = [action.after["skill"] for action in _applied(last, "use-skill")]
+    return tuple(name for name in used if name not in seen)
+
+
+def _applied(run: Run, verb: str) -> list[RunAction]:
+    return [one for one in run.actions.all() if one.verb == verb and one.outcome == ActionOutcome.APPLIED]
 
 
 def _wakeup(wakeup: Wakeup, issue: Issue) -> shown.Wakeup:

@@ -36,13 +36,11 @@ def follow_up(actor: Worker, run: Run, reply: AgentReply, outcomes: Sequence[Out
 
 
 def _asked_for_unseen(run: Run, outcomes: Sequence[Outcome]) -> bool:
-    seen = {name.lower() for name in run.prompt_facts.get("whole_skills", [])}
-    return any(
-        outcome.action.verb == "use-skill"
-        and outcome.outcome == ActionOutcome.APPLIED
-        and outcome.action.args.strip("`\"' ").lower() not in seen
-        for outcome in outcomes
-    )
+    """Whether the reply asked how a verb works, or applied a skill whose text was not in the prompt."""
+    seen = run.prompt_facts.get("whole_skills", [])
+    effects = [(outcome.action.verb, outcome.effect) for outcome in outcomes if outcome.effect is not None]
+    unseen = (verb == "use-skill" and effect.after["skill"] not in seen for verb, effect in effects)
+    return any(verb == "help" for verb, _ in effects) or any(unseen)
 
 
 def _something_wakes(issue: Issue, assignee: Agent) -> bool:

@@ -1,6 +1,7 @@
 """The tables of the workers and their work: one module a noun, all importable from here."""
 
 from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
+from agents.models.notebook import Note, Observation
 from agents.models.routine import Routine, RoutineFire
 from agents.models.run import ActionOutcome, ModelCall, Run, RunAction, RunState
 from agents.models.skill import Skill
@@ -16,6 +17,8 @@ __all__ = [
     "Budget",
     "ModelCall",
     "PolicyPreset",
+    "Note",
+    "Observation",
     "Reservation",
     "Routine",
     "RoutineFire",

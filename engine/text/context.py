@@ -222,7 +222,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class PastAction:
-    """An action of this agent's last run on this issue that was denied or failed. `verb` is without slash."""
+    """An action of this agent's last run on this issue that did not happen, or not whole. `verb` is without slash,
+    `outcome` a word or two: `denied`, `failed`, `in part`."""
 
     verb: str
     args: str

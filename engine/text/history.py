@@ -105,9 +105,9 @@ def fit_timeline(timeline: Timeline, *, allowance: int, measure: Measure) -> Fit
 
 
 def outcome_lines(actions: Iterable[PastAction], hint: str) -> list[str]:
-    """The agent's last actions that had no effect, newest first, and the engine's remark on its last reply."""
+    """What of the agent's last actions did not happen, newest first, and the engine's remark on its last reply."""
     lines = [f"- {_tried(action)}, {action.outcome}: {flat(action.reason, 500)}" for action in actions]
-    heading = ["Of your last reply these had no effect:"] if lines else []
+    heading = ["Of your last reply this did not happen:"] if lines else []
     return [*heading, *reversed(lines), *([f"About your last reply: {flat(hint)}"] if hint.strip() else [])]
 
 

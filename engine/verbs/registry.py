@@ -1,54 +1,41 @@
-"""Every verb there is, in the order in which agents are shown them. A new verb is its module and one line here."""
+"""Every verb there is. A new one is its module, whose `VERB` declares it, and one line here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from engine.text.grammar import Grammar
-from engine.verbs import (
-    ask,
-    assign,
-    blocked_by,
-    comment_on,
-    create_issue,
-    install_agent,
-    install_routine,
-    install_skill,
-    label,
-    pass_,
-    priority,
-    record_finding,
-    request_approval,
-    review,
-    status,
-    unblock,
-    unlabel,
-    use_skill,
-    write_file,
-)
 from engine.verbs.base import Verb
 
-VERBS: tuple[Verb, ...] = (
-    status.VERB,
-    assign.VERB,
-    priority.VERB,
-    label.VERB,
-    unlabel.VERB,
-    blocked_by.VERB,
-    unblock.VERB,
-    create_issue.VERB,
-    comment_on.VERB,
-    request_approval.VERB,
-    ask.VERB,
-    review.VERB,
-    use_skill.VERB,
-    write_file.VERB,
-    record_finding.VERB,
-    install_skill.VERB,
-    install_agent.VERB,
-    install_routine.VERB,
-    pass_.VERB,
+MODULES = (
+    "status",
+    "assign",
+    "priority",
+    "label",
+    "unlabel",
+    "blocked_by",
+    "unblock",
+    "create_issue",
+    "comment_on",
+    "request_approval",
+    "ask",
+    "review",
+    "use_skill",
+    "write_file",
+    "record_finding",
+    "install_skill",
+    "install_agent",
+    "install_routine",
+    "note",
+    "forget",
+    "remember",
+    "pass_",
+    "help_",
 )
+"""In the order in which agents are shown the verbs."""
+
+VERBS: tuple[Verb, ...] = tuple(import_module(f"engine.verbs.{module}").VERB for module in MODULES)
 
 BY_NAME: Mapping[str, Verb] = {verb.name: verb for verb in VERBS}
 GRAMMAR: Grammar = {verb.name: verb.grammar for verb in VERBS}

@@ -32,7 +32,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
     from agents.services.skills import use_skill
 
     skill = use_skill(actor=scene.actor, issue=scene.issue, skill=Skill.objects.get(pk=request.values["skill"]))
-    return Effect(f"The skill “{skill.name}” is noted as applied.", issue=scene.issue)
+    return Effect(f"The skill “{skill.name}” is noted as applied.", after={"skill": skill.name}, issue=scene.issue)
 
 
 VERB = Verb(

@@ -18,7 +18,7 @@ import agents.services
 import issues.services
 from agents.models import Agent, Routine, Run, Skill
 from agents.services import agents as hiring
-from agents.services import routines, runs, skills, spending, wakeups
+from agents.services import notebook, routines, runs, skills, spending, wakeups
 from issues.actors import Actor, Person, Worker
 from issues.models import (
     ApiKey,
@@ -161,6 +161,12 @@ class World:
         writes = isinstance(actor, Worker) or actor in (self.owner, self.board)
         return build.comment(self.own, actor=actor if writes else self.owner)
 
+    def note_of(self, actor: Actor) -> str:
+        """The key of a note in the actor's notebook, if it can have one."""
+        if self.employs(actor):
+            notebook.write_note(actor=actor, issue=self.own, key="idea", text="Ask Bob.")
+        return "idea"
+
     def pinned(self) -> Comment:
         return comments.pin_comment(actor=self.owner, comment=build.comment(self.own))
 
@@ -276,6 +282,13 @@ USE_CASES: dict[Service, UseCase] = {
         lambda w, a: {"issue": w.own, "body": "It is the cache."}, None, ALLOW, "finding.recorded"
     ),
     skills.use_skill: UseCase(lambda w, a: {"issue": w.own, "skill": w.skill}, None, ALLOW, "skill.used"),
+    notebook.write_note: UseCase(
+        lambda w, a: {"issue": w.own, "key": "plan", "text": "First this."}, None, ALLOW, "notebook.noted"
+    ),
+    notebook.forget_note: UseCase(lambda w, a: {"issue": w.own, "key": w.note_of(a)}, None, ALLOW, "notebook.forgot"),
+    notebook.remember: UseCase(
+        lambda w, a: {"issue": w.own, "text": "It breaks on Mondays."}, None, ALLOW, "notebook.remembered"
+    ),
     # Questions to the board
     approvals.request_approval: UseCase(
         lambda w, a: {"issue": w.own, "title": "May I?"}, BOARD, ALLOW, "approval.requested"
