@@ -1,4 +1,7 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.core import checks
 
 
 class AgentsConfig(AppConfig):
@@ -8,4 +11,14 @@ class AgentsConfig(AppConfig):
         from agents.services.wakeups import on_wake
         from issues import listeners
 
+        checks.register(check_own_models)
+
         listeners.wake_listeners = (on_wake,)
+
+
+def check_own_models(**_: Any) -> list[checks.CheckMessage]:
+    """An operator's file of models that cannot be used is a warning: Trimus runs, with less knowledge."""
+    from agents.own_models import own_models
+
+    problem = own_models().problem
+    return [checks.Warning(problem, id="agents.W001")] if problem else []

@@ -14,8 +14,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import yaml
-
 from agents.adapters.base import Endpoint, Usage
 from agents.adapters.thinking import (
     BUDGET_THINKING,
@@ -230,64 +228,3 @@ def _cache_minimum(model: str) -> int:
         if re.search(rf"(?:^|[/.~]){pattern}", model.lower()):
             return tokens
     return _LOWEST_CACHE_MINIMUM
-
-
-_OWN_FIELDS = {"context_window", "max_output_tokens", "thinking", "price"}
-_PRICE_FIELDS = {"input", "output", "cached_input", "cache_write"}
-_OWN_STYLES = {"none": NO_THINKING, "effort": COMMON_EFFORTS, "budget": BUDGET_THINKING}
-
-
-def read_own_entries(text: str) -> tuple[OwnEntry, ...]:
-    """The operator's entries from YAML: models by name, each with any of context_window, max_output_tokens,
-    thinking (none, effort or budget) and price (input, output and perhaps cached_input and cache_write, in US
-    dollars a million tokens). Raises ValueError that says which model is wrong.
-    """
-    try:
-        models = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise ValueError(f"The models are no YAML: {error}") from error
-    if not isinstance(models, dict):
-        raise ValueError("The models must stand by their names.")
-    return tuple(_own(str(model), fields) for model, fields in models.items())
-
-
-def _own(model: str, fields: object) -> OwnEntry:
-    if not isinstance(fields, dict) or not fields.keys() <= _OWN_FIELDS:
-        raise ValueError(f"{model} may have {', '.join(sorted(_OWN_FIELDS))} and nothing else.")
-    try:
-        return OwnEntry(
-            model=model,
-            context_window=_positive(fields.get("context_window")),
-            max_output_tokens=_positive(fields.get("max_output_tokens")),
-            thinking=_OWN_STYLES[fields["thinking"]] if "thinking" in fields else None,
-            price=_own_price(fields["price"]) if "price" in fields else None,
-        )
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{model} cannot be read: {error}") from error
-
-
-def _positive(value: object) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or value < 1:
-        raise ValueError(f"{value!r} is no number of tokens")
-    return value
-
-
-def _own_price(fields: object) -> Price:
-    if not isinstance(fields, dict) or not fields.keys() <= _PRICE_FIELDS:
-        raise ValueError(f"a price has {', '.join(sorted(_PRICE_FIELDS))} and nothing else")
-    per_input = _dollars(fields["input"])
-    return Price(
-        input=per_input,
-        output=_dollars(fields["output"]),
-        cached_input=_dollars(fields.get("cached_input", per_input)),
-        cache_write=_dollars(fields.get("cache_write", per_input)),
-    )
-
-
-def _dollars(value: object) -> Decimal:
-    amount = Decimal(str(value))
-    if not amount.is_finite() or amount < 0:
-        raise ValueError(f"{value!r} is no price")
-    return amount

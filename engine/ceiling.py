@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, Decimal
 
-from django.utils import timezone
-
 from agents.adapters.base import ModelRequest, Usage
-from agents.catalogue import ModelEntry, look_up
+from agents.catalogue import ModelEntry
 from agents.models import Agent
+from agents.own_models import entry_for
 from agents.services.spending import Cost
 from engine.routing import choose_endpoint
 from engine.text.sections import Meter
@@ -26,7 +25,7 @@ _MICRO = Decimal(1_000_000)
 def claim_ceiling(agent: Agent) -> Cost:
     """The most that the first call of a run can cost, before its prompt is known. Raises NoProvider."""
     route = choose_endpoint(agent)
-    entry = look_up(route.endpoint, route.model, when=timezone.now())
+    entry = entry_for(route.endpoint, route.model)
     output = max_output(agent, entry)
     asked = min(agent.company.prompt_budget + SYSTEM_ALLOWANCE, entry.context_window - output)
     return ceiling(entry, asked, output)

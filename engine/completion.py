@@ -10,9 +10,9 @@ from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, M
 from agents.adapters.continuation import complete_whole
 from agents.adapters.loop import model_loop
 from agents.adapters.reasoning import visible_text
-from agents.adapters.thinking import ThinkingLevel
-from agents.catalogue import ModelEntry, look_up
+from agents.catalogue import ModelEntry
 from agents.models import Run
+from agents.own_models import entry_for
 from agents.services.spending import Cost, OverBudget, reserve, reserve_at_least
 from engine.actions import parse_agent_actions
 from engine.ceiling import request_ceiling
@@ -66,11 +66,13 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
     waits.
     """
     route = choose_endpoint(run.agent)
-    entry = look_up(route.endpoint, route.model, when=timezone.now())
+    entry = entry_for(route.endpoint, route.model)
     meter = meter_for(route.model)
     calls: list[Completion] = []
 
     def ask(request: ModelRequest) -> Completion:
+        # Each further call has what is left of the run's time, not the whole of it again.
+        request = replace(request, deadline_seconds=_seconds_left(run))
         _set_aside(run, request_ceiling(request, entry, meter), is_first=not calls)
         completion = lease.wait_for(model_loop().start(route.endpoint, request))
         calls.append(completion)
@@ -89,14 +91,13 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
 
 
 def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry) -> ModelRequest:
-    left = (run.deadline_at - timezone.now()).total_seconds()
     return ModelRequest(
         system=prompt.system,
         messages=(Message(Role.USER, prompt.user, _worth_keeping(prompt, "user", entry)),),
         model=route.model,
         max_output_tokens=prompt.output_tokens,
-        deadline_seconds=max(left, 1.0),
-        thinking=ThinkingLevel(run.agent.thinking),
+        deadline_seconds=_seconds_left(run),
+        thinking=run.agent.thinking_level,
         thinking_style=entry.thinking,
         cache_key=f"trimus-agent-{run.agent_id}",
         system_breakpoints=_worth_keeping(prompt, "system", entry),
@@ -116,6 +117,11 @@ def _worth_keeping(prompt: HeartbeatPrompt, message: MessageName, entry: ModelEn
     """Where a message may be marked for the provider's cache: a beginning under its minimum is not kept."""
     points = [point for point in prompt.breakpoints if point.message == message]
     return tuple(point.offset for point in points if point.tokens >= entry.cache_minimum)
+
+
+def _seconds_left(run: Run) -> float:
+    """Until the run's deadline; at least one, for a call takes no less."""
+    return max((run.deadline_at - timezone.now()).total_seconds(), 1.0)
 
 
 def _once_more(request: ModelRequest) -> ModelRequest:

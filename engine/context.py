@@ -126,7 +126,7 @@ def _model(agent: Agent) -> ModelEntry:
         route = choose_endpoint(agent)
     except NoProvider:
         return ModelEntry("")
-    return look_up(route.endpoint, route.model, when=timezone.now())
+    return entry_for(route.endpoint, route.model)
 
 
 def _tier(agent: Agent, entry: ModelEntry) -> shown.Tier:

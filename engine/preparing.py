@@ -8,7 +8,7 @@ from agents.adapters.base import AdapterError, ErrorKind
 from agents.models import Run
 from engine.completion import Unanswered
 from engine.context import LEAN_WINDOW, gather
-from engine.meters import meter_for
+from engine.metering import meter_of
 from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
 from engine.record import keep_prompt, keep_unanswered
 from engine.routing import choose_endpoint
@@ -47,6 +47,6 @@ def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
 
 
 def _keep(run: Run, context: HeartbeatContext) -> HeartbeatPrompt:
-    prompt = build_heartbeat_prompt(context, meter_for(choose_endpoint(run.agent).model))
+    prompt = build_heartbeat_prompt(context, meter_of(choose_endpoint(run.agent)))
     keep_prompt(run, prompt, context)
     return prompt

@@ -21,6 +21,7 @@ from engine import fence
 from engine.ceiling import microdollars
 from engine.completion import Answer, Unanswered
 from engine.delivery import give_back, hold_back, release_undelivered
+from engine.metering import learn_tokens
 from engine.routing import Route
 from engine.text.context import HeartbeatContext
 from engine.text.prompt import HeartbeatPrompt
@@ -48,6 +49,7 @@ def keep_prompt(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext) ->
             "tokens": prompt.tokens,
             "is_exact": prompt.is_exact,
             "deferred": prompt.deferred,
+            "breakpoints": [asdict(point) for point in prompt.breakpoints],
             "whole_skills": prompt.whole_skills,
             "hidden_characters": prompt.hidden_characters,
         },
@@ -73,6 +75,7 @@ def keep_reply(run: Run, answer: Answer) -> None:
         **_figures(run, answer.route),
     )
     settle(run, _spent(answer.calls, answer.entry))
+    learn_tokens(run, answer.route, answer.calls[0])
 
 
 def finish(run: Run, **values: Any) -> None:

@@ -15,11 +15,10 @@ from engine.apply import apply_reply
 from engine.claim import start
 from engine.completion import storable
 from engine.context import build_context, gather
-from engine.meters import meter_for
+from engine.metering import meter_of_agent
 from engine.outcomes import Outcome
 from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
 from engine.record import keep_prompt
-from engine.routing import NoProvider, choose_endpoint
 from issues.actors import SYSTEM
 from issues.effects import Wake, unit
 from issues.models import Issue
@@ -85,7 +84,7 @@ def draft_prompt(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup] | None = 
     """The prompt that a run would send now, for these wakeups, by default those that are pending."""
     if wakeups is None:
         wakeups = list(Wakeup.objects.filter(agent=agent, issue=issue, state=WakeupState.PENDING).order_by("pk"))
-    return build_heartbeat_prompt(build_context(agent, issue, wakeups), meter_for(_model(agent)))
+    return build_heartbeat_prompt(build_context(agent, issue, wakeups), meter_of_agent(agent))
 
 
 def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
@@ -106,15 +105,8 @@ def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
         if run is None:
             raise Conflict(f"Somebody is at work on {issue.identifier}.")
         context = gather(run)
-        keep_prompt(run, build_heartbeat_prompt(context, meter_for(_model(agent))), context)
+        keep_prompt(run, build_heartbeat_prompt(context, meter_of_agent(agent)), context)
         fence.write(run, reply=storable(reply), replied_at=timezone.now(), provider="file", stop_reason="end")
         outcomes = apply_reply(run)
         run.refresh_from_db()
         return Trial(run, outcomes, is_dry)
-
-
-def _model(agent: Agent) -> str:
-    try:
-        return choose_endpoint(agent).model
-    except NoProvider:
-        return ""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from django.core.checks import run_checks
+from pytest_django.fixtures import Settings
 
 from agents.adapters.base import Endpoint, Usage
 from agents.adapters.thinking import BUDGET_THINKING, COMMON_EFFORTS, NO_THINKING, ThinkingLevel
-from agents.catalogue import ModelEntry, OwnEntry, Price, look_up, read_own_entries
+from agents.catalogue import ModelEntry, OwnEntry, Price, look_up
+from agents.own_models import FILE, entry_for, own_models, read_own_entries
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 OPENAI, ANTHROPIC = Endpoint("openai"), Endpoint("anthropic")
@@ -188,3 +192,35 @@ def test_no_entries_are_fine() -> None:
 def test_entries_that_cannot_be_read_are_said_so(text: str) -> None:
     with pytest.raises(ValueError):
         read_own_entries(text)
+
+
+@pytest.fixture
+def file(tmp_path: Path, settings: Settings) -> Path:
+    """Where the operator writes."""
+    settings.DATA_DIR = tmp_path
+    return tmp_path / FILE
+
+
+def test_the_operators_file_counts_as_soon_as_it_is_there_and_no_longer(file: Path) -> None:
+    assert entry_for(AT_HOME, "llama").context_window == 128_000
+    file.write_text("llama: {context_window: 8192}")
+    assert entry_for(AT_HOME, "llama").context_window == 8_192
+    file.write_text("llama: {context_window: 16384}")
+    assert entry_for(AT_HOME, "llama").context_window == 16_384
+    file.unlink()
+    assert entry_for(AT_HOME, "llama").context_window == 128_000
+
+
+def test_a_file_that_breaks_is_told_and_what_it_said_before_still_holds(file: Path) -> None:
+    file.write_text("llama: {context_window: 8192}")
+    assert entry_for(AT_HOME, "llama").context_window == 8_192
+    assert run_checks() == []
+    file.write_text("llama: {context_window: wide}")
+    assert entry_for(AT_HOME, "llama").context_window == 8_192
+    assert "llama cannot be read" in own_models().problem
+    assert [warning.msg for warning in run_checks()] == [own_models().problem]
+
+
+def test_an_own_entry_keeps_what_is_known_of_caching() -> None:
+    own = (OwnEntry("claude-opus-4-6", max_output_tokens=500),)
+    assert look_up(ANTHROPIC, "claude-opus-4-6", when=NOW, own=own).cache_minimum == 4_096

@@ -78,7 +78,7 @@ class AgentForm(Form):
     model = serializers.CharField(required=False, allow_blank=True, max_length=120)
     script = serializers.CharField(required=False, allow_blank=True)
     tier = serializers.ChoiceField(choices=[("", "By the model"), *Tier.choices], required=False)
-    thinking = serializers.CharField(required=False, max_length=10)
+    thinking = serializers.CharField(required=False, allow_blank=True, max_length=10)
     max_output_tokens = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=1_000_000)
     policy = serializers.ChoiceField(choices=PolicyPreset.choices, required=False)
     max_concurrent_runs = serializers.IntegerField(required=False, min_value=1, max_value=100)

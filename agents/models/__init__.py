@@ -6,6 +6,7 @@ from agents.models.routine import Routine, RoutineFire
 from agents.models.run import ActionOutcome, ModelCall, Run, RunAction, RunState
 from agents.models.skill import Skill
 from agents.models.spending import Budget, Reservation, Spending
+from agents.models.token_factor import TokenFactor
 from agents.models.wakeup import Wakeup, WakeupState
 from issues.sources import WakeupSource
 
@@ -16,9 +17,9 @@ __all__ = [
     "AgentStatus",
     "Budget",
     "ModelCall",
-    "PolicyPreset",
     "Note",
     "Observation",
+    "PolicyPreset",
     "Reservation",
     "Routine",
     "RoutineFire",
@@ -28,6 +29,7 @@ __all__ = [
     "Skill",
     "Spending",
     "Tier",
+    "TokenFactor",
     "Wakeup",
     "WakeupSource",
     "WakeupState",

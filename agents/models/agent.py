@@ -6,8 +6,14 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
+from agents.adapters.thinking import ThinkingLevel
+
 ROUTING_ROLES = ("triage",)
 """Roles whose job is to hand work on."""
+
+ROLE_THINKING = {"triage": ThinkingLevel.OFF}
+"""How much a role thinks where nothing is said for the agent. Handing work on takes a look, whatever the company's
+default."""
 
 
 class AgentStatus(models.TextChoices):
@@ -67,7 +73,12 @@ class Agent(models.Model):
     model = models.CharField(max_length=120, blank=True, help_text="Empty: the default of the company.")
     script = models.TextField(blank=True, help_text="The replies of a scripted agent.")
     tier = models.CharField(max_length=4, choices=Tier, blank=True)
-    thinking = models.CharField(max_length=10, default="off")
+    thinking = models.CharField(
+        max_length=10,
+        blank=True,
+        choices=[(level.value, level.value.capitalize()) for level in ThinkingLevel],
+        help_text="How much the model is asked to think; empty: as its role or the company.",
+    )
     max_output_tokens = models.PositiveIntegerField(null=True, blank=True)
     policy = models.CharField(max_length=10, choices=PolicyPreset, default=PolicyPreset.STANDARD)
     max_concurrent_runs = models.PositiveSmallIntegerField(
@@ -115,6 +126,13 @@ class Agent(models.Model):
     @property
     def is_routing(self) -> bool:
         return self.role in ROUTING_ROLES
+
+    @property
+    def thinking_level(self) -> ThinkingLevel:
+        """The agent's own, else its role's, else the company's, else off."""
+        return ThinkingLevel(
+            self.thinking or ROLE_THINKING.get(self.role) or self.company.default_thinking or ThinkingLevel.OFF
+        )
 
     @property
     def is_scripted(self) -> bool:

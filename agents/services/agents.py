@@ -28,7 +28,7 @@ _CHOICES: dict[str, list[str]] = {
     "adapter": Adapter.values,
     "policy": PolicyPreset.values,
     "tier": ["", *Tier.values],
-    "thinking": list(ThinkingLevel),
+    "thinking": ["", *ThinkingLevel],
 }
 _PLAIN = ("max_output_tokens", "max_concurrent_runs", "schedule_minutes")
 

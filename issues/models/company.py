@@ -9,6 +9,9 @@ from django.db.models import Q
 KEY_PATTERN = r"^[A-Z][A-Z0-9]{1,9}$"
 
 
+THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
+
+
 class CompanyStatus(models.TextChoices):
     ACTIVE = "active", "Active"
     PAUSED = "paused", "Paused"
@@ -50,6 +53,12 @@ class Company(models.Model):
     )
     default_provider = models.CharField(max_length=40, blank=True)
     default_model = models.CharField(max_length=120, blank=True)
+    default_thinking = models.CharField(
+        max_length=10,
+        blank=True,
+        choices=[(level, level.capitalize()) for level in THINKING_LEVELS],
+        help_text="How much models are asked to think where an agent does not say; empty: not at all.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

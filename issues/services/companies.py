@@ -36,6 +36,7 @@ SETTINGS = (
     "retention_days",
     "default_provider",
     "default_model",
+    "default_thinking",
 )
 
 
@@ -110,8 +111,8 @@ def delete_company(*, actor: Actor, company: Company) -> None:
         company.issues.all().delete()
         company.routines.all().delete()
         company.runs.all().delete()
-        company.agents.all().delete()
         company.policy_rules.all().delete()
+        company.agents.all().delete()
         company.delete()
     log.warning("company %s (%d) was deleted by %s", key, number, actor)
 
