@@ -48,8 +48,8 @@ screenshots: $(DEVELOPMENT) ## take docs/screenshots/ anew
 faults: $(DEVELOPMENT) ## kill each part in the middle of its work, at length
 	@TRIMUS_FAULTS=long $(BIN)/python -m pytest tests/faults $(ARGS)
 
-fuzz: $(DEVELOPMENT) ## feed the parsers and the API, at length
-	@HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest tests -m fuzz $(ARGS)
+fuzz: $(DEVELOPMENT) ## feed parsers, renderer and prompts with far more random texts than the tests do
+	@$(BIN)/python -m pytest tests -m hypothesis --hypothesis-profile long $(ARGS)
 
 $(RUNTIME): requirements.txt
 	@$(MAKE) --no-print-directory .venv/bin/python

@@ -22,6 +22,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 else:
     DATABASES["default"]["TEST"] = {"NAME": f"test_trimus_{os.getpid()}"}
+    # What a test writes need not survive a power cut.
+    DATABASES["default"]["OPTIONS"]["options"] = "-c synchronous_commit=off"
 
 # Hashing slowly on purpose is tested once, not paid for at every log-in.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -118,6 +118,8 @@ def _database() -> dict[str, Any]:
     database: dict[str, Any]
     if "DATABASE_URL" in env.ENVIRON:
         database = env.db("DATABASE_URL")
+        if "ENGINE" not in database:
+            raise ImproperlyConfigured("DATABASE_URL is no address of a database: postgres://user:password@host/name")
     else:
         database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "trimus.sqlite3")}
     if database["ENGINE"] == "django.db.backends.sqlite3":
