@@ -23,6 +23,10 @@ MOST_APPROVALS = 10
 """Approvals that one reply may put before the board: more than a person reads at one go helps nobody."""
 
 
+class _TakenBack(Exception):
+    """Ends a rehearsal."""
+
+
 class Applier:
     """Applies the actions of one reply, those that make issues first, so that the others can name them."""
 
@@ -65,9 +69,7 @@ class Applier:
                 self._check_meanwhile(verb, request)
                 effect = verb.carry_out(self.scene, request)
         except NeedsApproval as refusal:
-            self._proposals.append(Proposal(ordinal, action, request, refusal))
-            if request is not None and verb.makes_issues:
-                self.scene.proposed.add(request.values["title"])
+            self._propose(Proposal(ordinal, action, request, refusal))
         except Forbidden as refusal:
             self._end(ordinal, action, ActionOutcome.DENIED, str(refusal))
         except Refusal as refusal:
@@ -95,6 +97,30 @@ class Applier:
                 self.meanwhile.check(verb, request)
         except Refusal as refusal:
             raise Forbidden(refusal.reason, refusal.hint) from None
+
+    def _propose(self, proposal: Proposal) -> None:
+        """Note what the board must decide, but for what even its yes could not bring about."""
+        verb, request = BY_NAME[proposal.action.verb], proposal.request
+        if request is not None:
+            try:
+                self._rehearse(verb, request)
+            except Refusal as refusal:
+                self._end(proposal.ordinal, proposal.action, ActionOutcome.FAILED, str(refusal))
+                return
+            if verb.makes_issues:
+                self.scene.proposed.add(request.values["title"])
+        self._proposals.append(proposal)
+
+    def _rehearse(self, verb: Verb, request: Request) -> None:
+        """Carry the request out as if it were approved, and take it back."""
+        approved = replace(self.scene.actor, approved=True)
+        made = {title: list(issues) for title, issues in self.scene.made.items()}
+        try:
+            with savepoint():
+                verb.carry_out(replace(self.scene, actor=approved, made=made, afterwards=[]), request)
+                raise _TakenBack
+        except _TakenBack:
+            pass
 
     def _add_remarks(self) -> None:
         """What could not be done once all issues existed is said with the action that asked for it."""

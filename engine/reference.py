@@ -12,9 +12,29 @@ INTRODUCTION = """\
 
 An agent answers in plain text. A line of its reply that begins with one of these verbs acts; everything else becomes
 its comment. One verb a line, outside lists, quotations and fences. Where a verb takes a body, the next fenced block is
-it. What an agent may do with each, where, and what waits for the board is a matter of the company's policy.
+it.
 
 This page is generated from the verbs themselves by `make docs`."""
+
+POLICY = """\
+## Policy
+
+What is said of each verb above holds for an agent of the policy `standard`. An issue is its own when it is assigned to
+it, or to nobody and the agent was woken on it; direct children of an own issue count as own. The issue at hand is the
+one it was woken on.
+
+- Closing by `/status` reaches further than other statuses: on any other issue of the company the board is asked. The
+  `/review accept` of a named reviewer closes without a further right.
+- A manager may reassign its direct reports' issues and set their priority.
+- An agent on `probation` also asks the board before it closes, assigns or creates an issue.
+- A `trusted` manager may also set the status of its reports' issues, closing included.
+- The keys of `/create-issue` take the same right as their verbs. One that is refused is left out and told.
+- Where a person's act began a chain of runs, the agents in it may do no more than that person.
+
+A company can move a verb between allow, ask and deny, for all agents, for a role or for one agent; the closest rule
+holds. No rule opens what is beyond the reach named above. What is asked becomes an approval that carries the exact
+action; what is denied, failed or over a limit is recorded with its reason, and the other actions still apply.
+"""
 
 BODIES = {
     BodyRule.NONE: "takes no body",
@@ -28,7 +48,7 @@ def verbs_page(verbs: Iterable[Verb]) -> str:
     verbs = tuple(verbs)
     rows = [f"| [`/{verb.name}`](#{verb.name}) | {_cell(verb.summary)} |" for verb in verbs]
     table = "\n".join(["| verb | what it does |", "| --- | --- |", *rows])
-    return "\n\n".join([INTRODUCTION, table, *map(_section, verbs)]) + "\n"
+    return "\n\n".join([INTRODUCTION, table, *map(_section, verbs), POLICY])
 
 
 def _section(verb: Verb) -> str:
@@ -42,6 +62,7 @@ def _section(verb: Verb) -> str:
         f"`{verb.usage}`: {verb.summary}.",
         verb.details,
         f"It {'; '.join(facts)}.",
+        f"Where: {verb.right.reach.value}.",
         _fenced(verb.example),
     ]
     return "\n\n".join(filter(None, paragraphs))
