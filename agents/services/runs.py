@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, RunState, Wakeup, WakeupState
 from agents.models.run import LIVE
-from agents.services.wakeups import leading_wakeup
+from agents.services.spending import settle_unknown
+from agents.services.wakeups import leading_wakeup, ring_after_commit
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import savepoint, service
@@ -42,7 +43,9 @@ def cancel_run(*, actor: Actor, run: Run) -> Run:
     if not ended:
         raise Conflict(f"The run has already {run.get_state_display().lower()}.")
     consume_wakeups(run)
+    settle_unknown(run)
     record(actor, "run.ended", issue if issue is not None else run.company, run=run.pk, state=run.state)
+    ring_after_commit()  # the issue is free for whoever waits
     return run
 
 
@@ -99,6 +102,7 @@ def release(*, actor: Actor, issue: Issue) -> Run:
     run.refresh_from_db()
     consume_wakeups(run)
     record(actor, "run.ended", issue, run=run.pk, state=run.state)
+    ring_after_commit()
     return run
 
 
