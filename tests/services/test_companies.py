@@ -11,10 +11,13 @@ from django.apps import apps
 from django.utils import timezone
 
 from agents.models import Agent, TokenFactor
+from agents.services.notebook import remember, write_note
 from agents.services.routines import fire_routine
 from agents.services.runs import cancel_run
+from agents.services.spending import Cost, reserve, set_budget
 from issues.actors import Person
-from issues.models import Activity, Blob, Company, CompanyStatus, LoginLink, Member, Role, Status, User, Verdict
+from issues.models import Activity, Blob, Company, CompanyStatus, Grant, LoginLink, Member, Role, Status, User, Verdict
+from issues.policies import Right
 from issues.refusals import Conflict, Forbidden, Invalid, NotFound
 from issues.services.accounts import create_user, issue_login_link, use_login_link
 from issues.services.blockers import add_blockers
@@ -33,6 +36,7 @@ from issues.services.files import attach_file, write_file
 from issues.services.findings import record_finding
 from issues.services.issues import set_status
 from issues.services.keys import create_agent_key, create_run_key
+from issues.services.policy import change_policy
 from issues.services.projects import add_labels
 from issues.services.reviews import give_verdict, set_reviewers
 from tests import build
@@ -187,9 +191,10 @@ class TestDeleting:
         assert User.objects.count() == people
 
     def test_that_was_tried_with_every_table(self, company: Company) -> None:
-        """But for what only the engine writes, which belongs to a run and goes with it."""
+        """But for what belongs to a run and goes with it: what only the engine writes, and what a run under way has."""
         fill(company)
-        assert {name for name, count in rows().items() if count == 0} == {"agents.ModelCall", "agents.RunAction"}
+        empty = {name for name, count in rows().items() if count == 0}
+        assert empty == {"agents.ModelCall", "agents.RunAction", "agents.Reservation"}
 
 
 def fill(company: Company) -> None:
@@ -208,6 +213,11 @@ def fill(company: Company) -> None:
     record_finding(actor=worker, issue=issue, body="It works.")
     build.approval(issue, actor=worker)
     build.skill(company, agents=[ada])
+    set_budget(actor=owner, company=company, agent=ada, runs=1)
+    change_policy(actor=boss, company=company, permission=Right.LABEL, grant=Grant.DENY)
+    write_note(actor=worker, issue=issue, key="idea", text="Ask Bob.")
+    remember(actor=worker, issue=issue, text="Bob knows.")
+    reserve(worker.run, Cost(1, 1), starts_run=True)
     fire_routine(routine=build.routine(company, ada), now=timezone.now() + timedelta(days=2))
     create_agent_key(actor=owner, agent=bob)
     create_run_key(run=worker.run, expires_at=worker.run.deadline_at)
@@ -221,7 +231,9 @@ def rows() -> dict[str, int]:
     """How many rows there are of everything that belongs to companies."""
     tables = [model for app in ("issues", "agents") for model in apps.get_app_config(app).get_models()]
     return {
-        model._meta.label: model._default_manager.count() for model in tables if model not in (User, LoginLink, Blob, TokenFactor)
+        model._meta.label: model._default_manager.count()
+        for model in tables
+        if model not in (User, LoginLink, Blob, TokenFactor)
     }
 
 
