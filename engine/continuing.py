@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from agents.models import ActionOutcome, Agent, Run, Wakeup, WakeupSource, WakeupState
 from engine.outcomes import Outcome
+from engine.stalling import stop_if_stalled
 from engine.text.types import AgentReply
 from engine.verbs.registry import BY_NAME
 from issues.actors import Worker
@@ -27,6 +28,8 @@ def follow_up(actor: Worker, run: Run, reply: AgentReply, outcomes: Sequence[Out
         _continue(actor, run, issue, run.agent, "You asked for what was not in your prompt; it stands in this one.")
         return
     assignee = issue.assignee_agent
+    if stop_if_stalled(run):
+        return
     if not issue.is_workable or assignee is None or _something_wakes(issue, assignee):
         return
     if _earned(run, assignee, reply, outcomes):

@@ -14,7 +14,7 @@ from agents.models import Agent, AgentStatus, Run, Wakeup, WakeupSource, WakeupS
 from issues.activity import record
 from issues.actors import SYSTEM, Actor, Person, Worker
 from issues.effects import Wake, savepoint, service
-from issues.models import InboxKind, Issue, Member, Status
+from issues.models import Activity, ActorKind, InboxKind, Issue, Member, Status
 from issues.policies import Right, require
 from issues.refusals import Conflict, NotFound
 from issues.services.inbox import tell_board
@@ -170,7 +170,22 @@ def _why_never(agent: Agent, cause: Wake) -> str | None:
     by_person = isinstance(cause.actor, Person) and cause.source in _PERSON_MAY_ON_CLOSED
     if cause.issue.is_closed and not by_person:
         return "The issue is closed."
+    if not isinstance(cause.actor, Person) and _has_stalled(agent, cause.issue):
+        return "The issue stalled here: a person lets it go on."
     return None
+
+
+def _has_stalled(agent: Agent, issue: Issue) -> bool:
+    """Whether the stall guard stopped this agent here and no person has acted on the issue since."""
+    if issue.status != Status.BLOCKED or issue.assignee_agent_id != agent.pk:
+        return False
+    newest = (
+        Activity.objects.filter(Q(kind="issue.status") | Q(actor_kind=ActorKind.USER), issue=issue)
+        .order_by("-pk")
+        .values_list("data__stalled", flat=True)
+        .first()
+    )
+    return newest == agent.pk
 
 
 def _why_runaway(agent: Agent, cause: Wake, chain: _Chain) -> _Guard | None:
