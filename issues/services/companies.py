@@ -109,6 +109,7 @@ def delete_company(*, actor: Actor, company: Company) -> None:
     with maintenance():
         # What points to agents and members protects them, so it goes before them.
         company.issues.all().delete()
+        company.policy_rules.all().delete()
         company.routines.all().delete()
         company.runs.all().delete()
         company.policy_rules.all().delete()
