@@ -1,0 +1,108 @@
+"""What holds of every verb, tried with its own example. A verb added to the registry is tried with the others."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from agents.models import ActionOutcome, RunAction
+from engine.actions import parse_agent_actions
+from engine.apply import apply_reply
+from engine.fence import Fenced
+from engine.verbs.base import Verb
+from engine.verbs.registry import VERBS
+from issues.models import Activity, Grant
+from issues.refusals import NotFound
+from issues.rights import Reach
+from issues.services.policy import change_policy
+from tests import build
+from tests.verbs.stage import Stage, kinds, words
+
+every_verb = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+capped_verbs = pytest.mark.parametrize(
+    "verb", [verb for verb in VERBS if verb.cap is not None], ids=lambda verb: verb.name
+)
+
+
+@every_verb
+def test_its_example_is_one_action(verb: Verb) -> None:
+    reply = parse_agent_actions(verb.example)
+    assert [action.verb for action in reply.actions] == [verb.name]
+    assert not reply.dropped
+
+
+@every_verb
+def test_its_example_applies_and_each_change_is_logged_once(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    trial = stage.reply(verb.example)
+    (outcome,) = trial.outcomes
+    wanted = ActionOutcome.APPROVAL if verb.right.reach is Reach.BOARD else ActionOutcome.APPLIED
+    assert (outcome.outcome, outcome.reason if outcome.outcome != ActionOutcome.APPROVAL else "") == (wanted, "")
+    logged = kinds(trial.run)
+    assert logged
+    assert set(logged.values()) == {1}
+
+
+@every_verb
+def test_what_it_did_is_kept_in_words(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    row = stage.reply(verb.example).run.actions.get()
+    assert (row.verb, row.line > 0) == (verb.name, True)
+    assert row.approval is not None if row.outcome == ActionOutcome.APPROVAL else row.summary
+
+
+@every_verb
+def test_a_policy_that_denies_it_is_obeyed(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    change_policy(actor=stage.owner, company=stage.company, permission=verb.right, grant=Grant.DENY)
+    trial = stage.reply(verb.example)
+    (outcome,) = trial.outcomes
+    assert (outcome.outcome, outcome.reason) == (ActionOutcome.DENIED, "The company's policy denies this.")
+    assert set(kinds(trial.run)) == {"action.refused"}
+
+
+@every_verb
+def test_a_policy_that_asks_puts_it_before_the_board_and_changes_nothing(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    change_policy(actor=stage.owner, company=stage.company, permission=verb.right, grant=Grant.APPROVAL)
+    trial = stage.reply(verb.example)
+    (outcome,) = trial.outcomes
+    assert outcome.outcome == ActionOutcome.APPROVAL
+    assert set(kinds(trial.run)) == {"approval.requested"}
+
+
+@every_verb
+def test_an_agent_of_another_company_finds_nothing_to_use_it_on(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    scene = stage.scene()
+    (action,) = parse_agent_actions(verb.example).actions
+    request = verb.resolve(scene, action)
+    other, _ = build.company_with_founder("OTHER")
+    mallory = build.agent(other, "Mallory")
+    stranger = build.at_work(mallory, build.issue(other, assignee=mallory))
+    before = Activity.objects.count()
+    with pytest.raises(NotFound):
+        verb.carry_out(replace(scene, actor=stranger), request)
+    assert Activity.objects.count() == before
+
+
+@capped_verbs
+def test_what_is_over_its_cap_is_denied_and_the_rest_applies(verb: Verb, stage: Stage) -> None:
+    assert verb.cap is not None
+    stage.prepare(verb)
+    trial = stage.reply("\n\n".join([verb.example] * (verb.cap + 2)))
+    done = {"applied", "approval"}
+    assert [word in done for word in words(trial.outcomes)] == [True] * verb.cap + [False] * 2
+    assert trial.outcomes[-1].reason == f"More than {verb.cap} of /{verb.name} in one run."
+
+
+@every_verb
+def test_applied_twice_under_one_key_it_changes_nothing_the_second_time(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    run = stage.reply(verb.example).run
+    before = (Activity.objects.count(), RunAction.objects.count())
+    with suppress(Fenced):
+        assert apply_reply(run) == []
+    assert (Activity.objects.count(), RunAction.objects.count()) == before
