@@ -1,0 +1,454 @@
+"""Holding runs: cancelled in time, renewed while somebody is at work, found when nobody is."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+from functools import partial
+
+import pytest
+import time_machine
+from django.db import connections
+from django.utils import timezone
+
+from agents.models import Agent, Run, RunState, Wakeup, WakeupState
+from agents.services.agents import worker_for
+from agents.services.runs import cancel_run, check_out, release, touch_external
+from engine import apply, leases, slots, tasks
+from engine.claim import claim_next
+from engine.delivery import TRIES
+from engine.heartbeat import heartbeat
+from engine.leases import LeaseWatch
+from engine.preparing import prepare
+from engine.resume import MOST_ATTEMPTS, resume_run
+from engine.sweep import recover_expired
+from issues.actors import Person
+from issues.models import Activity, Company, InboxItem, InboxKind, Issue, Status
+from issues.refusals import Conflict
+from tests import build
+from tests.engine.running import FakeModel, run_all
+from tests.engine.test_claiming import mention, quiet_issue
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CANCEL_SECONDS = 2.0
+"""Within this a cancelled run ends, however long the model would take."""
+
+
+@pytest.fixture
+def issue(company: Company, ada: Agent) -> Issue:
+    return build.issue(company, assignee=ada)
+
+
+@pytest.fixture
+def run(issue: Issue) -> Run:
+    """A claimed run of Ada's, with nobody at work on it."""
+    run = claim_next()
+    assert run is not None
+    return run
+
+
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The runs that some worker was asked to go on with."""
+    asked: list[int] = []
+
+    def apply_async(args: tuple[int], **_options: object) -> None:
+        asked.append(args[0])
+
+    monkeypatch.setattr(tasks.resume, "apply_async", apply_async)
+    return asked
+
+
+def in_thread(run: Run) -> threading.Thread:
+    """The run's heartbeat, in a slot's thread as in a worker."""
+
+    def work() -> None:
+        try:
+            heartbeat(run)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def wait_until(condition: object, seconds: float = 20.0) -> None:
+    assert callable(condition)
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every live run's lease expire on the watch of this process."""
+    monkeypatch.setattr(leases, "watch", LeaseWatch())
+    Run.objects.live().update(lease_seconds=0)
+    recover_expired()
+
+
+class TestCancelling:
+    def test_a_run_that_waits_for_its_model_ends_within_two_seconds(
+        self, run: Run, issue: Issue, owner: Person, model: FakeModel
+    ) -> None:
+        model.seconds = 60
+        thread = in_thread(run)
+        wait_until(lambda: model.requests)
+        started = time.monotonic()
+        cancel_run(actor=owner, run=Run.objects.get(pk=run.pk))
+        thread.join(CANCEL_SECONDS)
+        assert not thread.is_alive()
+        assert time.monotonic() - started < CANCEL_SECONDS
+        wait_until(lambda: model.was_cancelled)
+        assert not issue.comments.exists()
+
+    def test_cancelling_frees_issue_and_agent_and_consumes_the_wakeups(
+        self, run: Run, issue: Issue, ada: Agent, owner: Person
+    ) -> None:
+        cancelled = cancel_run(actor=owner, run=run)
+        assert (cancelled.state, cancelled.ended_by) == (RunState.CANCELLED, build.member_row(owner))
+        assert not issue.runs.live().exists()
+        assert Wakeup.objects.get().state == WakeupState.CONSUMED
+        build.comment(issue, "Again, @ada.", actor=owner)
+        assert claim_next() is not None
+
+    def test_an_answer_that_comes_after_it_is_fenced_off(
+        self, run: Run, issue: Issue, owner: Person, model: FakeModel
+    ) -> None:
+        model.meanwhile = lambda: cancel_run(actor=owner, run=Run.objects.get(pk=run.pk))
+        heartbeat(run)
+        run.refresh_from_db()
+        assert (run.state, run.reply, issue.comments.count()) == (RunState.CANCELLED, None, 0)
+
+    def test_a_kept_reply_is_not_applied_after_it(self, run: Run, issue: Issue, owner: Person) -> None:
+        Run.objects.filter(pk=run.pk).update(reply="Hello.")
+        cancel_run(actor=owner, run=Run.objects.get(pk=run.pk))
+        resume_run(run.pk)
+        assert not issue.comments.exists()
+
+    def test_a_run_is_cancelled_once(self, run: Run, owner: Person) -> None:
+        cancel_run(actor=owner, run=run)
+        with pytest.raises(Conflict):
+            cancel_run(actor=owner, run=run)
+        assert Activity.objects.filter(kind="run.ended").count() == 1
+
+    def test_a_run_without_a_worker_can_be_cancelled(self, company: Company, ada: Agent, owner: Person) -> None:
+        issue = quiet_issue(company)
+        run = check_out(actor=worker_for(ada), issue=issue)
+        release(actor=owner, issue=issue)
+        run.refresh_from_db()
+        assert run.state == RunState.CANCELLED
+
+
+class TestRenewing:
+    def test_a_lease_is_renewed_every_third_of_its_length(self, run: Run, model: FakeModel) -> None:
+        Run.objects.update(lease_seconds=1)
+        run.lease_seconds = 1
+        model.seconds = 1.5
+        heartbeat(run)
+        run.refresh_from_db()
+        assert run.state == RunState.SUCCEEDED
+        assert 2 <= run.lease_counter <= 5
+
+    def test_it_is_not_renewed_after_the_runs_deadline(self, run: Run, model: FakeModel) -> None:
+        """A hung thread does not hold an issue for ever."""
+        past = timezone.now() - datetime.timedelta(seconds=1)
+        Run.objects.update(lease_seconds=1, deadline_at=past)
+        run.lease_seconds = 1
+        model.seconds = 0.8
+        heartbeat(run)
+        run.refresh_from_db()
+        assert run.lease_counter == 0
+
+    def test_a_run_that_another_took_over_lets_go_of_its_call(self, run: Run, model: FakeModel) -> None:
+        model.seconds = 60
+        thread = in_thread(run)
+        wait_until(lambda: model.requests)
+        Run.objects.filter(pk=run.pk).update(attempt=2)
+        thread.join(CANCEL_SECONDS)
+        assert not thread.is_alive()
+        assert Run.objects.get(pk=run.pk).state == RunState.RUNNING
+
+    def test_the_thread_that_renews_outlives_a_failure_of_the_database(
+        self, run: Run, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from django.db import InterfaceError
+
+        looked: list[bool] = []
+        whole = leases.LeaseHolder._look
+
+        def look(self: leases.LeaseHolder, held: list[leases.Lease]) -> None:
+            looked.append(True)
+            if len(looked) == 1:
+                raise InterfaceError("connection already closed")
+            whole(self, held)
+
+        monkeypatch.setattr(leases.LeaseHolder, "_look", look)
+        Run.objects.update(lease_seconds=1)
+        run.lease_seconds = 1
+        model.seconds = 1
+        heartbeat(run)
+        run.refresh_from_db()
+        assert run.lease_counter >= 1
+
+
+class TestTheWatch:
+    """It measures on this process's own monotonic clock since a renewal counter last moved."""
+
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+        now = [1_000.0]
+        monkeypatch.setattr(leases.time, "monotonic", lambda: now[0])
+        return now
+
+    def test_a_lease_expires_when_its_counter_has_not_moved_for_its_length(self, clock: list[float]) -> None:
+        watch, run = LeaseWatch(), Run(pk=1, lease_seconds=120)
+        assert watch.expired([run]) == []
+        clock[0] += 119
+        assert watch.expired([run]) == []
+        clock[0] += 1
+        assert watch.expired([run]) == [run]
+
+    def test_a_renewal_begins_it_anew(self, clock: list[float]) -> None:
+        watch = LeaseWatch()
+        watch.expired([Run(pk=1, lease_seconds=120)])
+        clock[0] += 100
+        watch.expired([Run(pk=1, lease_seconds=120, lease_counter=1)])
+        clock[0] += 100
+        assert watch.expired([Run(pk=1, lease_seconds=120, lease_counter=1)]) == []
+
+    def test_so_does_another_attempt(self, clock: list[float]) -> None:
+        watch = LeaseWatch()
+        watch.expired([Run(pk=1, lease_seconds=120)])
+        clock[0] += 121
+        assert watch.expired([Run(pk=1, lease_seconds=120, attempt=2)]) == []
+
+    def test_a_watch_that_has_just_begun_expires_nothing(self, clock: list[float]) -> None:
+        assert LeaseWatch().expired([Run(pk=1, lease_seconds=120)]) == []
+
+    @pytest.mark.parametrize("hours", [-1, 1])
+    def test_a_clock_that_is_set_changes_nothing(self, hours: int) -> None:
+        watch, run = LeaseWatch(), Run(pk=1, lease_seconds=120)
+        watch.expired([run])
+        with time_machine.travel(timezone.now() + datetime.timedelta(hours=hours)):
+            time.sleep(0.01)
+            assert watch.expired([run]) == []
+
+    def test_a_lease_expires_although_the_clock_was_set_back(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(leases, "watch", LeaseWatch())
+        Run.objects.update(lease_seconds=1)
+        recover_expired()
+        time.sleep(1.1)
+        with time_machine.travel(timezone.now() - datetime.timedelta(hours=1)):
+            recover_expired()
+        run.refresh_from_db()
+        assert run.state == RunState.LOST
+
+
+class TestExpired:
+    def test_a_run_without_a_reply_is_lost_and_its_wakeups_are_pending_again(
+        self, run: Run, issue: Issue, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        expire(monkeypatch)
+        run.refresh_from_db()
+        assert (run.state, run.error_kind) == (RunState.LOST, "lost")
+        wakeup = Wakeup.objects.get()
+        assert (wakeup.state, wakeup.run, wakeup.tries) == (WakeupState.PENDING, None, 1)
+        assert wakeup.due_at <= timezone.now()
+        assert claim_next() is not None
+        assert Activity.objects.filter(issue=issue, kind="run.ended", data__state="lost").exists()
+
+    def test_the_last_time_it_is_told_and_not_tried_again(
+        self, run: Run, issue: Issue, owner: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for _ in range(TRIES - 1):
+            expire(monkeypatch)
+            assert claim_next() is not None
+        expire(monkeypatch)
+        assert claim_next() is None
+        assert Wakeup.objects.get().state == WakeupState.CONSUMED
+        told = InboxItem.objects.get()
+        assert (told.member, told.kind, told.issue) == (owner.member, InboxKind.FAILURE, issue)
+        assert "was lost" in told.text
+
+    def test_a_run_that_moves_after_the_look_is_left_alone(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        whole = LeaseWatch.expired
+
+        def expired(self: LeaseWatch, runs: list[Run]) -> list[Run]:
+            found = whole(self, runs)
+            Run.objects.update(lease_counter=7)
+            return found
+
+        monkeypatch.setattr(LeaseWatch, "expired", expired)
+        expire(monkeypatch)
+        run.refresh_from_db()
+        assert run.state == RunState.RUNNING
+
+    def test_a_late_worker_of_a_lost_run_is_fenced_off(
+        self, run: Run, issue: Issue, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        model.answers = ["Too late.\n/status done"]
+        model.meanwhile = partial(expire, monkeypatch)
+        heartbeat(run)
+        run.refresh_from_db()
+        issue.refresh_from_db()
+        assert (run.state, issue.status, issue.comments.count()) == (RunState.LOST, Status.TODO, 0)
+
+    def test_a_kept_reply_is_applied_without_asking_again(
+        self, run: Run, issue: Issue, model: FakeModel, rung: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        prepare(run)
+        Run.objects.update(reply="Done.\n/status done")
+        expire(monkeypatch)
+        assert rung == [run.pk]
+        resume_run(run.pk)
+        run.refresh_from_db()
+        issue.refresh_from_db()
+        assert (run.state, run.attempt, model.requests) == (RunState.SUCCEEDED, 2, [])
+        assert (issue.status, issue.comments.get().body) == (Status.DONE, "Done.")
+        assert Wakeup.objects.get().state == WakeupState.CONSUMED
+
+    def test_going_on_twice_applies_once(self, run: Run, issue: Issue, model: FakeModel) -> None:
+        prepare(run)
+        Run.objects.update(reply="Hello.")
+        resume_run(run.pk)
+        resume_run(run.pk)
+        assert issue.comments.count() == 1
+        assert Run.objects.get().attempt == 2
+
+    def test_the_former_worker_is_fenced_off_by_the_attempt(
+        self, run: Run, issue: Issue, rung: list[int], model: FakeModel
+    ) -> None:
+        """It had kept the reply, stood still, and comes back when another has applied it."""
+        model.answers = ["Once."]
+        prepare(run)
+        Run.objects.update(reply="Once.")
+        resume_run(run.pk)
+        heartbeat(run)
+        assert issue.comments.count() == 1
+
+    def test_it_goes_on_through_no_gate(
+        self, run: Run, issue: Issue, company: Company, owner: Person, model: FakeModel
+    ) -> None:
+        from issues.services.companies import pause_company
+
+        prepare(run)
+        Run.objects.update(reply="Hello.")
+        pause_company(actor=owner, company=company)
+        resume_run(run.pk)
+        assert issue.comments.count() == 1
+
+    def test_a_bug_in_applying_ends_the_resumed_run(
+        self, run: Run, rung: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def follow_up(*_args: object) -> None:
+            raise ZeroDivisionError("by nought")
+
+        monkeypatch.setattr(apply, "follow_up", follow_up)
+        prepare(run)
+        Run.objects.update(reply="Hello.")
+        resume_run(run.pk)
+        run.refresh_from_db()
+        assert (run.state, run.error) == (RunState.FAILED, "ZeroDivisionError: by nought")
+
+    def test_a_reply_that_ends_each_worker_is_given_up(
+        self, run: Run, rung: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        prepare(run)
+        Run.objects.update(reply="Hello.")
+        for _ in range(MOST_ATTEMPTS - 1):  # each worker takes it over and is gone
+            expire(monkeypatch)
+            Run.objects.filter(pk=run.pk).update(attempt=Run.objects.get().attempt + 1)
+        assert len(rung) == MOST_ATTEMPTS - 1
+        expire(monkeypatch)
+        run.refresh_from_db()
+        assert (run.state, len(rung)) == (RunState.FAILED, MOST_ATTEMPTS - 1)
+        assert run.error == f"Its reply could not be applied: {MOST_ATTEMPTS} workers ended over it."
+        assert InboxItem.objects.get().kind == InboxKind.FAILURE
+
+    def test_an_outside_agent_that_is_not_heard_of_loses_its_issue(
+        self, company: Company, owner: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        out = build.agent(company, "Out", adapter="external")
+        issue = quiet_issue(company)
+        mention(out, issue)
+        run = check_out(actor=worker_for(out), issue=issue)
+        expire(monkeypatch)
+        run.refresh_from_db()
+        assert (run.state, run.error) == (RunState.LOST, "@out was not heard of again.")
+        assert Wakeup.objects.get().state == WakeupState.PENDING
+
+    def test_any_call_of_its_key_keeps_an_outside_agents_issue(
+        self, company: Company, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        out = build.agent(company, "Out", adapter="external")
+        run = check_out(actor=worker_for(out), issue=quiet_issue(company))
+        monkeypatch.setattr(leases, "watch", LeaseWatch())
+        Run.objects.update(lease_seconds=1)
+        recover_expired()
+        time.sleep(1.1)
+        touch_external(run)
+        recover_expired()
+        run.refresh_from_db()
+        assert run.state == RunState.RUNNING
+
+
+class TestConnections:
+    def test_no_database_connection_is_held_while_the_model_is_awaited(self, run: Run, model: FakeModel) -> None:
+        """Of the threads that Django knows, the one that waits has none open."""
+        held: list[bool] = []
+        waiting = threading.Event()
+
+        def work() -> None:
+            heartbeat(run)
+            connections.close_all()
+
+        from django.db import connection as of_the_test
+
+        whole = leases.Lease.wait_for
+
+        def wait_for(self: leases.Lease, call: object) -> object:
+            held.append(of_the_test.connection is not None)  # the proxy answers for the thread that asks
+            waiting.set()
+            return whole(self, call)  # type: ignore[arg-type]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(leases.Lease, "wait_for", wait_for)
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join(30)
+        assert waiting.is_set()
+        assert held == [False]
+
+    def test_no_more_threads_than_allowed_do_database_work_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(slots, "_turns", threading.BoundedSemaphore(2))
+        inside, most = [0], [0]
+        lock = threading.Lock()
+
+        def work() -> None:
+            with slots.database_turn():
+                with lock:
+                    inside[0] += 1
+                    most[0] = max(most[0], inside[0])
+                time.sleep(0.02)
+                with lock:
+                    inside[0] -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert most == [2]
+
+
+def test_an_agents_next_wakeup_is_claimed_after_its_run_was_cancelled(
+    run: Run, issue: Issue, ada: Agent, owner: Person, model: FakeModel
+) -> None:
+    mention(ada, issue)
+    assert claim_next() is None
+    cancel_run(actor=owner, run=run)
+    assert [after.state for after in run_all()] == [RunState.SUCCEEDED]
