@@ -10,7 +10,7 @@ import structlog
 from django.db.models import F, Max
 from django.utils import timezone
 
-from agents.models import Agent, AgentStatus, Routine, Run
+from agents.models import Agent, AgentStatus, Pulse, Routine, Run
 from agents.services.routines import fire_routine
 from agents.services.wakeups import wake_on_schedule
 from engine import leases
@@ -37,8 +37,21 @@ LEFT_BEHIND = timedelta(minutes=1)
 
 def sweep() -> None:
     """Each part by itself: one that fails is logged and does not stop the others."""
-    for part in (recover_expired, fire_routines, wake_scheduled, release_forgotten, read_left_behind, ring_for_due):
+    for part in (
+        show_life,
+        recover_expired,
+        fire_routines,
+        wake_scheduled,
+        release_forgotten,
+        read_left_behind,
+        ring_for_due,
+    ):
         _guarded(part)
+
+
+def show_life() -> None:
+    """Let others see that beat and worker are at work."""
+    Pulse.objects.update_or_create(name="tick", defaults={"felt_at": timezone.now()})
 
 
 def recover_expired() -> None:
@@ -135,3 +148,14 @@ def _guarded(part: Callable[[], object]) -> None:
         part()
     except Exception:
         log.exception("sweep.part_failed")
+
+
+_PARTS: tuple[Callable[[], None], ...] = (
+    show_life,
+    recover_expired,
+    fire_routines,
+    wake_scheduled,
+    release_forgotten,
+    read_left_behind,
+    ring_for_due,
+)

@@ -2,6 +2,7 @@
 
 from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
 from agents.models.notebook import Note, Observation
+from agents.models.pulse import Pulse
 from agents.models.routine import Routine, RoutineFire
 from agents.models.run import ActionOutcome, ModelCall, Run, RunAction, RunState
 from agents.models.skill import Skill
@@ -20,6 +21,7 @@ __all__ = [
     "Note",
     "Observation",
     "PolicyPreset",
+    "Pulse",
     "Reservation",
     "Routine",
     "RoutineFire",

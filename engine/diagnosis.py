@@ -1,0 +1,146 @@
+"""What is wrong with this installation, each with what mends it."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from agents.models import Adapter, Agent, Pulse, Run, Wakeup, WakeupState
+from engine.routing import NoProvider, choose_endpoint
+
+PULSE_IS_OLD = timedelta(seconds=30)
+WAITS_TOO_LONG = timedelta(minutes=2)
+LITTLE_DISK = 1024**3
+"""Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. `mend` is the command or step that helps; empty when all is well."""
+
+    what: str
+    found: str
+    mend: str = ""
+
+    @property
+    def is_well(self) -> bool:
+        return not self.mend
+
+
+def examine() -> Iterator[Check]:
+    """Look at each part by itself. Without a database the rest cannot be looked at."""
+    database = _database()
+    yield database
+    yield from _guarded(_folder, _disk, _broker)
+    if database.is_well:
+        yield from _guarded(_migrations, _tick, _models, _stuck_runs, _late_wakeups)
+
+
+def _guarded(*looks: Callable[[], Check]) -> Iterator[Check]:
+    for look in looks:
+        try:
+            yield look()
+        except Exception as error:  # whatever a broken installation raises is what the operator wants to know
+            name = look.__name__.strip("_").replace("_", " ")
+            yield Check(name, f"{type(error).__name__}: {error}", "See the message; then run this again.")
+
+
+def _database() -> Check:
+    connection = connections[DEFAULT_DB_ALIAS]
+    kind = connection.vendor
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        return Check("database", f"{kind} cannot be reached: {error}", "Start it, or mend DATABASE_URL.")
+    return Check("database", f"{kind} answers")
+
+
+def _migrations() -> Check:
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    if missing:
+        return Check("migrations", f"{missing} not applied", "manage.py migrate")
+    return Check("migrations", "all applied")
+
+
+def _folder() -> Check:
+    """The data folder can be written: tried, since permissions have many sources."""
+    probe = settings.DATA_DIR / f".doctor-{uuid.uuid4().hex}"
+    try:
+        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        return Check("data folder", f"{settings.DATA_DIR}: {error.strerror}", "Let this user write there.")
+    return Check("data folder", f"{settings.DATA_DIR} can be written")
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    told = f"{free / 1024**3:.1f} GB free"
+    return Check("disk", told, "Make room: SQLite and runs need it." if free < LITTLE_DISK else "")
+
+
+def _broker() -> Check:
+    from trimus.celery import app
+
+    kind = settings.CELERY_BROKER_URL.partition(":")[0]
+    try:
+        with app.connection_for_write() as connection:
+            connection.ensure_connection(max_retries=1, timeout=settings.BROKER_TIMEOUT_SECONDS)
+    except Exception as error:  # each client raises its own
+        return Check("broker", f"{kind} cannot be reached: {error}", "Start it, or mend CELERY_BROKER_URL.")
+    return Check("broker", f"{kind} answers")
+
+
+def _tick() -> Check:
+    pulse = Pulse.objects.filter(name="tick").first()
+    if pulse is None:
+        return Check("beat and worker", "were never seen", "make run, or manage.py worker and manage.py beat")
+    age = timezone.now() - pulse.felt_at
+    if age > PULSE_IS_OLD:
+        told = f"last seen {int(age.total_seconds()):,} seconds ago"
+        return Check("beat and worker", told, "make run, or manage.py worker and manage.py beat")
+    return Check("beat and worker", "are at work")
+
+
+def _models() -> Check:
+    """Every active agent that a model answers has one."""
+    mute: list[str] = []
+    why = ""
+    agents = Agent.objects.active().filter(adapter=Adapter.LLM).select_related("company").order_by("company", "handle")
+    for agent in agents:
+        try:
+            choose_endpoint(agent)
+        except NoProvider as error:
+            mute.append(f"{agent.company.key} @{agent.handle}")
+            why = str(error)
+    if mute:
+        more = f" and {len(mute) - 5} more" if len(mute) > 5 else ""
+        return Check("models", f"no model answers {', '.join(mute[:5])}{more}", why)
+    return Check("models", f"{len(agents)} active agents have a provider")
+
+
+def _stuck_runs() -> Check:
+    late = Run.objects.live().filter(deadline_at__lt=timezone.now()).order_by("pk")
+    if late:
+        numbers = ", ".join(str(run.pk) for run in late[:5])
+        return Check("runs", f"past their deadline: {numbers}", "A worker ends them within a lease: is one at work?")
+    return Check("runs", f"{Run.objects.live().count()} under way, none past its deadline")
+
+
+def _late_wakeups() -> Check:
+    """Wakeups that could start and do not: due for long, and no reason written down."""
+    due = timezone.now() - WAITS_TOO_LONG
+    late = Wakeup.objects.filter(state=WakeupState.PENDING, due_at__lt=due, waiting_because="", agent__status="active")
+    if late.exists():
+        return Check("wakeups", f"{late.count()} wait since over two minutes", "Is a worker at work, with free slots?")
+    return Check("wakeups", "none waits without a reason")

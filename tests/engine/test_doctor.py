@@ -1,0 +1,65 @@
+"""The doctor names what is wrong, each with what mends it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from agents.models import Pulse, Wakeup
+from engine.diagnosis import Check, examine
+from engine.sweep import show_life
+from tests import build
+
+pytestmark = pytest.mark.django_db
+
+
+def found(what: str) -> Check:
+    return next(check for check in examine() if check.what == what)
+
+
+def test_a_worker_that_was_never_seen_is_named_with_the_command_that_starts_it() -> None:
+    check = found("beat and worker")
+    assert (check.is_well, check.found) == (False, "were never seen")
+    assert "manage.py worker" in check.mend
+
+
+def test_a_tick_shows_that_beat_and_worker_are_at_work() -> None:
+    show_life()
+    assert found("beat and worker").is_well
+
+
+def test_an_old_sign_of_life_is_none() -> None:
+    Pulse.objects.create(name="tick", felt_at=timezone.now() - timedelta(minutes=3))
+    assert "180 seconds ago" in found("beat and worker").found
+
+
+def test_agents_that_no_model_answers_are_named() -> None:
+    company, _ = build.company_with_founder()
+    build.agent(company, "Ada")
+    check = found("models")
+    assert "ACME @ada" in check.found
+    assert "OPENAI_API_KEY" in check.mend
+
+
+def test_a_wakeup_that_waits_without_a_reason_is_found() -> None:
+    company, _ = build.company_with_founder()
+    build.issue(company, assignee=build.agent(company, "Ada", provider="scripted", script="- reply: yes"))
+    assert found("wakeups").is_well
+    Wakeup.objects.update(due_at=timezone.now() - timedelta(minutes=5))
+    assert not found("wakeups").is_well
+
+
+def test_the_command_ends_with_one_when_something_is_wrong() -> None:
+    out = StringIO()
+    with pytest.raises(SystemExit) as end:
+        call_command("doctor", "--json", stdout=out)
+    assert end.value.code == 1
+    rows = {row["what"]: row["well"] for row in json.loads(out.getvalue())}
+    assert rows["database"]
+    assert rows["migrations"]
+    assert not rows["beat and worker"]
