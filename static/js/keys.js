@@ -59,6 +59,11 @@
   }
 
   function back() {
+    const menu = find("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      return true;
+    }
     const link = find("[data-back]");
     if (!link) return false;
     const cameFromHere = document.referrer.startsWith(location.origin) && history.length > 1;

@@ -27,7 +27,7 @@
     if (event.key === "Escape") {
       menu.open = false;
       menu.querySelector("summary").focus();
-      event.stopPropagation();
+      event.stopImmediatePropagation(); // Escape has done its work here
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const items = itemsOf(menu);
       const step = event.key === "ArrowDown" ? 1 : -1;
