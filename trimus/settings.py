@@ -42,7 +42,7 @@ elif reasons := unsafe_reasons(secret_key=SECRET_KEY, debug=DEBUG, allowed_hosts
 # --- Applications, requests, pages
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "trimus.administration.OperatorsAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

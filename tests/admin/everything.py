@@ -1,0 +1,88 @@
+"""Some rows of every table, for pages that show them."""
+
+from __future__ import annotations
+
+import datetime
+
+from django.utils import timezone
+
+from agents.models import (
+    Budget,
+    ModelCall,
+    Note,
+    Observation,
+    Pulse,
+    Reservation,
+    RoutineFire,
+    Run,
+    RunAction,
+    Spending,
+    TokenFactor,
+)
+from agents.services.wakeups import run_heartbeat
+from issues.models import Company, PolicyRule
+from issues.services.accounts import issue_login_link
+from issues.services.blockers import add_blockers
+from issues.services.comments import write_comment
+from issues.services.files import attach_file, write_file
+from issues.services.findings import record_finding
+from issues.services.keys import create_agent_key
+from issues.services.reviews import set_reviewers
+from tests import build
+
+
+def fill(company: Company, count: int) -> None:
+    """Add `count` of everything, each referring to rows of its own: what is looked up row by row shows."""
+    owner = build.owner_of(company)
+    for _ in range(count):
+        number = company.issues.count()
+        member = build.member(company)
+        agent = build.agent(company, f"Agent {number}", manager=company.agents.last(), adapter="external")
+        issue = build.issue(
+            company,
+            f"Work {number}",
+            description="@acme-founder, look.",
+            assignee=agent,
+            project=build.project(company, f"Project {number}"),
+            labels=[build.label(company, f"label {number}")],
+        )
+        waiting = build.issue(company, f"Wait {number}", assignee=build.member_row(member), parent=issue)
+        add_blockers(actor=owner, issue=waiting, blockers=[issue])
+        set_reviewers(actor=owner, issue=issue, reviewers=[build.member_row(member)])
+        worker = build.at_work(agent, issue)
+        write_comment(actor=worker, issue=issue, body="Done.")
+        record_finding(actor=worker, issue=issue, body="Found.")
+        write_file(actor=worker, issue=issue, path="notes.md", text=f"Note {number}")
+        attach_file(actor=owner, issue=issue, name="a.txt", content=b"text %d" % number)
+        build.approval(issue, actor=worker)
+        build.skill(company, f"Skill {number}")
+        run_heartbeat(actor=owner, agent=agent, issue=waiting)
+        create_agent_key(actor=owner, agent=agent)
+        issue_login_link(member.user)
+        assert worker.run is not None
+        _fill_engine(company, worker.run, number)
+
+
+def _fill_engine(company: Company, run: Run, number: int) -> None:
+    """Rows that the engine writes while it runs: no service makes them one by one."""
+    now = timezone.now()
+    routine = build.routine(company, run.agent, name=f"Routine {number}")
+    RoutineFire.objects.create(routine=routine, due_at=now, issue=run.issue)
+    RunAction.objects.create(run=run, ordinal=0, line=1, verb="status", args="done", outcome="applied", issue=run.issue)
+    ModelCall.objects.create(company=company, run=run, provider="scripted", model="none", started_at=now)
+    Note.objects.create(agent=run.agent, run=run, key="key", folded_key="key", text="Text", written_at=now)
+    Observation.objects.create(agent=run.agent, run=run, issue=run.issue, text="Seen", made_at=now)
+    Budget.objects.create(company=company, agent=run.agent, tokens=1_000)
+    month = datetime.date(2027, 1, 1)
+    Spending.objects.create(company=company, agent=run.agent, month=month)
+    Reservation.objects.create(run=run, month=month)
+    Pulse.objects.create(name=f"part {number}", felt_at=now)
+    TokenFactor.objects.create(provider="scripted", model=f"model {number}", factor=1.0)
+    PolicyRule.objects.create(
+        company=company,
+        agent=run.agent,
+        permission="assign",
+        grant="deny",
+        made_by=build.member_row(build.owner_of(company)),
+        made_at=now,
+    )
