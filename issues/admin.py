@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
 
 from issues import models
 from issues.actors import Person
@@ -17,6 +18,8 @@ from issues.services.changes import change_issue
 from issues.services.companies import change_company, pause_company, remove_member, resume_company
 from issues.services.keys import revoke_key
 from issues.services.projects import archive_project, edit_project
+
+admin.site.unregister(Group)  # what people may do is their role in a company
 
 if TYPE_CHECKING:
     _UserPage = UserAdmin[models.User]
@@ -73,6 +76,7 @@ class CompanyPage(Edited):
         "retention_days",
         "default_provider",
         "default_model",
+        "default_thinking",
     )
     related = (
         ("issues.member", "company", "members"),
@@ -304,6 +308,14 @@ class ApiKeyPage(Shown):
     search_fields = ("prefix", "name", "user__username", "agent__handle")
     hidden = ("key_hash",)
     actions = [action("revoke", "Revoke", lambda person, row: revoke_key(actor=person, key=row))]
+
+
+@admin.register(models.KeptAnswer)
+class KeptAnswerPage(Shown):
+    list_display = ("key", "caller", "status", "made_at")
+    list_filter = ("made_at",)
+    search_fields = ("key", "caller")
+    long = ("body",)
 
 
 @admin.register(models.Activity)

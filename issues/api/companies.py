@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from issues.actors import Person, Worker
 from issues.models import Company, CompanyStatus, Member, Role
+from issues.models.company import THINKING_LEVELS
 from issues.refusals import Forbidden
 from issues.rest.paging import OLDEST_FIRST, Page
 from issues.rest.scope import scope_of
@@ -46,7 +47,7 @@ class CompanyShape(CompanyRowShape):
     retention_days = serializers.IntegerField()
     default_provider = serializers.CharField()
     default_model = serializers.CharField()
-    default_thinking = serializers.CharField()
+    default_thinking = serializers.CharField(help_text="Empty: not at all.")
 
 
 class NewCompanyForm(Form):
@@ -73,7 +74,7 @@ class CompanyForm(Form):
     retention_days = serializers.IntegerField(required=False, min_value=1, max_value=3_650)
     default_provider = serializers.CharField(required=False, allow_blank=True, max_length=40)
     default_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
-    default_thinking = serializers.CharField(required=False, allow_blank=True, max_length=10)
+    default_thinking = serializers.ChoiceField(choices=["", *THINKING_LEVELS], required=False)
 
 
 class MemberShape(Shape):

@@ -67,7 +67,7 @@ class Keys(Resource):
         """The caller's own, and those of the agents of companies that they own."""
         return self.page(_visible(_person(self)), NEWEST_FIRST, query)
 
-    @operation("Create a key", tag=TAG, body=NewKeyForm, answer=FreshKeyShape, status=HTTPStatus.CREATED)
+    @operation("Create a key", tag=TAG, body=NewKeyForm, answer=FreshKeyShape, status=HTTPStatus.CREATED, secret=True)
     def post(self, *, form: Mapping[str, Any]) -> FreshKey:
         """A key of the caller; or, by an owner, of an agent that works outside of Trimus."""
         person = _person(self)

@@ -8,6 +8,7 @@ from issues.models.company import Company, CompanyStatus, Handle, Member, Role
 from issues.models.finding import Finding
 from issues.models.inbox import InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
+from issues.models.kept_answer import KeptAnswer
 from issues.models.key import ApiKey
 from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
@@ -35,6 +36,7 @@ __all__ = [
     "InboxItem",
     "InboxKind",
     "Issue",
+    "KeptAnswer",
     "Label",
     "LoginLink",
     "Member",

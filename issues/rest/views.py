@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
 
-from django.http import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -18,6 +17,7 @@ from rest_framework.views import APIView
 
 from issues.actors import Actor
 from issues.refusals import NotFound
+from issues.rest import once
 from issues.rest.paging import DEFAULT_LIMIT, MAX_LIMIT, Order, Page, read_page
 from issues.rest.problems import MEDIA_TYPE, ProblemShape
 from issues.rest.shapes import Form, Query, Shape
@@ -48,6 +48,9 @@ class Answer:
 
     body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+_ONCE = "Any name for this call: sent again under it within a day, it makes nothing and gets the first answer."
 
 
 class Resource(APIView):
@@ -90,31 +93,37 @@ def operation(
     paged: bool = False,
     status: HTTPStatus = HTTPStatus.OK,
     headers: Mapping[str, str] | None = None,
+    secret: bool = False,
 ) -> Callable[[Handler], Any]:
     """Make a method one operation of the API.
 
     It is called with the parts of the address, and by keyword with `query` and `form` as far as they are declared,
     both checked. What it answers is shown as `answer`, or as a page of them; with neither there is no body (204).
-    `headers` are those it looks at, with what they are for. Its docstring is its description.
+    `headers` are those it looks at, with what they are for. Its docstring is its description. One that makes something
+    (201) can be sent again under an idempotency key, unless what it answers is `secret` and so not kept.
     """
     shape = answer() if answer is not None else None
     code = status if answer is not None else HTTPStatus.NO_CONTENT
+    is_kept = code == HTTPStatus.CREATED and not secret
 
     def decorate(handler: Handler) -> Any:
         @functools.wraps(handler)
-        def handle(view: Resource, request: Request, **parts: Any) -> HttpResponseBase:
+        def handle(view: Resource, request: Request, **parts: Any) -> Response:
             if query is not None:
                 parts["query"] = _read(query, _joined(request))
             if body is not None:
                 parts["form"] = _read(body, request.data, partial=request.method == "PATCH")
-            result = handler(view, **parts)
-            if isinstance(result, HttpResponseBase):
-                return result
-            if not isinstance(result, Answer):
-                result = Answer(result)
-            return Response(_show(request, shape, result.body), status=code, headers=dict(result.headers))
 
-        return _document(summary, tag, query, body, answer, paged, code, headers)(handle)
+            def answer_call() -> Response:
+                result = handler(view, **parts)
+                return result if isinstance(result, Response) else _respond(request, shape, result, code)
+
+            if is_kept and once.HEADER in request.headers:
+                return once.answer_once(request, view.actor, answer_call)
+            return answer_call()
+
+        looked_at = {**(headers or {}), **({once.HEADER: _ONCE} if is_kept else {})}
+        return _document(summary, tag, query, body, answer, paged, code, looked_at)(handle)
 
     return decorate
 
@@ -129,6 +138,11 @@ def _read(form: type[Form], data: Any, *, partial: bool = False) -> Mapping[str,
 def _joined(request: Request) -> dict[str, str]:
     """The query, where a parameter that is given twice counts as one with a comma."""
     return {name: ",".join(values) for name, values in request.query_params.lists()}
+
+
+def _respond(request: Request, shape: Shape | None, result: Any, code: HTTPStatus) -> Response:
+    answer = result if isinstance(result, Answer) else Answer(result)
+    return Response(_show(request, shape, answer.body), status=code, headers=dict(answer.headers))
 
 
 def _show(request: Request, shape: Shape | None, result: Any) -> Any:
@@ -152,12 +166,12 @@ def _document(
     answer: type[Shape] | None,
     paged: bool,
     code: HTTPStatus,
-    headers: Mapping[str, str] | None,
+    headers: Mapping[str, str],
 ) -> Callable[[Handler], Any]:
     shown = _page_of(answer) if answer is not None and paged else answer
     parameters: list[Any] = [query] if query is not None else []
     parameters += [
-        OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text) for name, text in (headers or {}).items()
+        OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text) for name, text in headers.items()
     ]
     document: Callable[[Handler], Any] = extend_schema(
         operation_id=summary.lower().replace(" ", "_"),

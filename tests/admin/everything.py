@@ -20,7 +20,7 @@ from agents.models import (
     TokenFactor,
 )
 from agents.services.wakeups import run_heartbeat
-from issues.models import Company, PolicyRule
+from issues.models import Company, KeptAnswer, PolicyRule
 from issues.services.accounts import issue_login_link
 from issues.services.blockers import add_blockers
 from issues.services.comments import write_comment
@@ -76,6 +76,7 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     month = datetime.date(2027, 1, 1)
     Spending.objects.create(company=company, agent=run.agent, month=month)
     Reservation.objects.create(run=run, month=month)
+    KeptAnswer.objects.create(caller="user 1", key=str(number), call_hash="0")
     Pulse.objects.create(name=f"part {number}", felt_at=now)
     TokenFactor.objects.create(provider="scripted", model=f"model {number}", factor=1.0)
     PolicyRule.objects.create(
