@@ -70,10 +70,8 @@ class Applier:
                 effect = verb.carry_out(self.scene, request)
         except NeedsApproval as refusal:
             self._propose(Proposal(ordinal, action, request, refusal))
-        except Forbidden as refusal:
-            self._end(ordinal, action, ActionOutcome.DENIED, str(refusal))
         except Refusal as refusal:
-            self._end(ordinal, action, ActionOutcome.FAILED, str(refusal))
+            self._refuse(ordinal, action, refusal)
         else:
             self._is_fresh = False
             self._end(ordinal, action, ActionOutcome.APPLIED, " ".join(effect.remarks), effect)
@@ -83,6 +81,11 @@ class Applier:
     ) -> None:
         approval = effect.approval if effect is not None else None
         self._outcomes[ordinal] = Outcome(ordinal, action, outcome, reason, effect, approval)
+
+    def _refuse(self, ordinal: int, action: Action, refusal: Refusal) -> None:
+        """Denied is what the agent may not do, failed what cannot be read or done as things stand."""
+        outcome = ActionOutcome.DENIED if isinstance(refusal, Forbidden) else ActionOutcome.FAILED
+        self._end(ordinal, action, outcome, str(refusal))
 
     def _freshen(self) -> None:
         """Let each action see what the one before it made of the issue."""
@@ -105,7 +108,7 @@ class Applier:
             try:
                 self._rehearse(verb, request)
             except Refusal as refusal:
-                self._end(proposal.ordinal, proposal.action, ActionOutcome.FAILED, str(refusal))
+                self._refuse(proposal.ordinal, proposal.action, refusal)
                 return
             if verb.makes_issues:
                 self.scene.proposed.add(request.values["title"])
@@ -137,9 +140,8 @@ class Applier:
                 with savepoint():
                     approval = ask_board(self.scene, proposals)
             except Refusal as refusal:
-                outcome = ActionOutcome.DENIED if isinstance(refusal, Forbidden) else ActionOutcome.FAILED
                 for one in proposals:
-                    self._end(one.ordinal, one.action, outcome, str(refusal))
+                    self._refuse(one.ordinal, one.action, refusal)
                 continue
             for one in proposals:
                 reason = str(one.refusal)

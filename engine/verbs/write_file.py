@@ -16,16 +16,25 @@ if TYPE_CHECKING:
 def resolve(_scene: Scene, action: Action) -> Request:
     from engine.verbs.resolve import unquoted
     from issues.paths import check_path
+    from issues.refusals import Forbidden, Invalid
 
-    return Request({"path": check_path(unquoted(action.args)), "text": action.body or ""})
+    try:
+        return Request({"path": check_path(unquoted(action.args)), "text": action.body or ""})
+    except Invalid as refusal:  # a try to leave the workspace is no mistake in writing
+        raise Forbidden(refusal.reason, refusal.hint) from None
 
 
 def carry_out(scene: Scene, request: Request) -> Effect:
+    from issues.refusals import Forbidden, TooLarge
     from issues.services.files import write_file
 
-    version = write_file(actor=scene.actor, issue=scene.issue, path=request.values["path"], text=request.values["text"])
+    path = request.values["path"]
+    try:
+        version = write_file(actor=scene.actor, issue=scene.issue, path=path, text=request.values["text"])
+    except TooLarge as refusal:
+        raise Forbidden(refusal.reason, refusal.hint) from None
     return Effect(
-        f"{request.values['path']} is at version {version.number}.",
+        f"{path} is at version {version.number}.",
         before={"version": version.number - 1},
         after={"version": version.number, "bytes": version.blob.size},
         issue=scene.issue,

@@ -14,7 +14,7 @@ from issues.actors import Actor, Worker
 from issues.effects import mark_entered, service
 from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Status
 from issues.policies import Right, require, require_belonging
-from issues.refusals import Conflict, Invalid, Stale
+from issues.refusals import Conflict, Forbidden, Invalid, Stale
 from issues.services.blockers import check_parent, link_blockers
 from issues.services.inbox import answering_for, first_owner, tell_responsible
 from issues.services.locks import lock_company, lock_issue, next_issue_number, save_issue
@@ -236,7 +236,7 @@ def delete_issue(*, actor: Actor, issue: Issue) -> None:
 def _check_agent_may_close(actor: Worker, issue: Issue, status: Status) -> None:
     check_nothing_waits(issue)
     if status is Status.DONE and not _left_evidence(actor.agent, issue):
-        raise Conflict("Nothing here says what was done.", "Write what you did, then set it done.")
+        raise Forbidden("Nothing here says what was done.", "Write what you did, then set it done.")
 
 
 def _left_evidence(agent: Agent, issue: Issue) -> bool:

@@ -10,7 +10,7 @@ from agents.models import Agent, WakeupSource
 from issues.actors import Person
 from issues.effects import savepoint, unit
 from issues.models import Activity, ApprovalStatus, Company, InboxItem, InboxKind, Issue, Status
-from issues.refusals import Conflict
+from issues.refusals import Conflict, Forbidden
 from issues.services.approvals import ask_question, propose_action, request_approval
 from issues.services.files import write_file
 from issues.services.findings import record_finding
@@ -132,7 +132,7 @@ class TestWaking:
 class TestClosingByAnAgent:
     def test_done_without_a_word_is_refused(self, company: Company, ada: Agent) -> None:
         issue = build.issue(company, assignee=ada)
-        with pytest.raises(Conflict, match="what was done"):
+        with pytest.raises(Forbidden, match="what was done"):
             set_status(actor=build.at_work(ada, issue), issue=issue, status=Status.DONE)
 
     @pytest.mark.parametrize("evidence", ["comment", "finding", "file"])
@@ -152,7 +152,7 @@ class TestClosingByAnAgent:
         issue = build.issue(company, assignee=ada)
         build.comment(issue, "Go on.")
         build.comment(issue, "Me too.", actor=build.at_work(bob, build.issue(company)))
-        with pytest.raises(Conflict, match="what was done"):
+        with pytest.raises(Forbidden, match="what was done"):
             set_status(actor=build.at_work(ada, issue), issue=issue, status=Status.DONE)
 
     def test_cancelling_needs_no_word(self, company: Company, ada: Agent) -> None:

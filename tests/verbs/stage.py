@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from agents.models import ActionOutcome, Run
 from agents.services.agents import worker_for
@@ -12,7 +13,8 @@ from engine.outcomes import Outcome
 from engine.verbs.base import Verb
 from engine.verbs.scene import Scene
 from engine.workbench import Trial, try_reply
-from issues.models import Activity, Issue, Status
+from issues.models import Activity, Approval, ApprovalStatus, Issue, Status
+from issues.services.approvals import decide_approval
 from issues.services.blockers import add_blockers
 from issues.services.issues import assign_issue, set_status
 from issues.services.projects import add_labels
@@ -56,6 +58,10 @@ class Stage:
         """What became of the only action of the reply."""
         (outcome,) = self.reply(text, issue=issue).outcomes
         return outcome
+
+    def decide(self, approval: Approval, status: ApprovalStatus = ApprovalStatus.APPROVED, **how: Any) -> Approval:
+        """The owner's decision."""
+        return decide_approval(actor=self.owner, approval=approval, status=status, **how)
 
     def again(self, issue: Issue | None = None) -> Issue:
         """The issue as it stands now."""
