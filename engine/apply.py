@@ -57,7 +57,7 @@ def _apply_once(run: Run, reply: AgentReply) -> list[Outcome]:
     issue = _hold(run)
     meanwhile = Meanwhile(run, issue)
     scene = Scene(actor=worker_for(run.agent, run), issue=issue, run=run, prose=_within_limit(reply.prose))
-    unsaid = _comment(scene)
+    unsaid = _comment(scene, reply.speech)
     outcomes = Applier(scene, meanwhile).apply(reply.actions[:MOST_ACTIONS])
     if meanwhile.was_closing_denied:
         _wake_to_read(issue)
@@ -76,13 +76,14 @@ def _hold(run: Run) -> Issue:
     return run.issue
 
 
-def _comment(scene: Scene) -> str:
-    """Post the reply's prose; why it was refused, else empty. That does not keep its actions from being tried."""
+def _comment(scene: Scene, speech: str) -> str:
+    """Post the reply's prose; why it was refused, else empty. That does not keep its actions from being tried.
+    `speech` is the part of it that can call somebody."""
     if not scene.prose.strip():
         return ""
     try:
         with savepoint():
-            write_comment(actor=scene.actor, issue=scene.issue, body=scene.prose)
+            write_comment(actor=scene.actor, issue=scene.issue, body=scene.prose, speech=speech)
     except Refusal as refusal:
         return f"The comment was refused. {refusal}"
     return ""

@@ -34,9 +34,12 @@ class WakePreview:
 
 
 @service
-def write_comment(*, actor: Actor, issue: Issue, body: str, without: Collection[str] = ()) -> Comment:
+def write_comment(
+    *, actor: Actor, issue: Issue, body: str, without: Collection[str] = (), speech: str | None = None
+) -> Comment:
     """Post a comment. It wakes the agents it mentions and tells the people; a person's comment that mentions no other
-    agent also wakes the assignee, and answers an open question. `without` are handles not to be called."""
+    agent also wakes the assignee, and answers an open question. `without` are handles not to be called; `speech` is
+    what mentions are read from, where that is not the whole body."""
     member = require(actor, Right.COMMENT, issue)
     comment = Comment(issue=issue, body=check_text(body, "comment", required=True), author_member=member)
     if isinstance(actor, Worker):
@@ -46,7 +49,9 @@ def write_comment(*, actor: Actor, issue: Issue, body: str, without: Collection[
         raise Invalid("A comment has an author.")
     comment.save(force_insert=True)
     record(actor, "comment.written", issue, comment=comment.pk)
-    mentioned = wake_mentioned(actor, issue, comment.body, comment=comment, without=without)
+    mentioned = wake_mentioned(
+        actor, issue, comment.body if speech is None else speech, comment=comment, without=without
+    )
     if isinstance(actor, Person):
         answer_open_questions(actor, issue, comment)
         others = [agent for agent in mentioned.agents if agent.pk != issue.assignee_agent_id]

@@ -162,3 +162,11 @@ def test_answering_a_person_is_no_standstill() -> None:
     build.comment(issue, "How many are there?", actor=owner)
     assert len(run_all()) == 1
     assert not InboxItem.objects.exists()
+
+
+def test_a_line_that_the_parser_dropped_mentions_nobody() -> None:
+    company, _ = build.company_with_founder()
+    dana = scripted(company, "Dana", "I am here.")
+    ada = scripted(company, "Ada", "I cannot go on.\n/unassign @dana\n/status blocked")
+    build.issue(company, assignee=ada)
+    assert dana not in [run.agent for run in run_all()]
