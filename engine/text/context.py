@@ -12,6 +12,7 @@ from datetime import date, datetime
 from typing import TypeAlias
 
 from engine.text.grammar import BodyRule
+from engine.text.points import CheckpointFields
 
 
 class Tier(enum.StrEnum):
@@ -221,6 +222,15 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What the talk came to up to a comment: `until` is its id, `comments` how many there are until then."""
+
+    fields: CheckpointFields
+    until: int
+    comments: int
+
+
+@dataclass(frozen=True, slots=True)
 class PastAction:
     """An action of this agent's last run on this issue that did not happen, or not whole. `verb` is without slash,
     `outcome` a word or two: `denied`, `failed`, `in part`."""
@@ -389,6 +399,7 @@ class HeartbeatContext:
     asked_skills: tuple[str, ...] = ()
     pinned: tuple[Comment, ...] = ()
     history: History = field(default_factory=History)
+    checkpoint: Checkpoint | None = None
     past_actions: tuple[PastAction, ...] = ()
     hint: str = ""
     trigger: Trigger = field(default_factory=Trigger)

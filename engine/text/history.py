@@ -13,7 +13,8 @@ from datetime import tzinfo
 from itertools import groupby
 
 from engine.text.assignment import comment_header
-from engine.text.context import ActivityLine, Comment, History, HistoryEntry, Participant, PastAction
+from engine.text.checkpoints import render_checkpoint
+from engine.text.context import ActivityLine, Checkpoint, Comment, History, HistoryEntry, Participant, PastAction
 from engine.text.fitting import JOINT, Fitting, Measure
 from engine.text.quoting import flat, named, quote, quote_clamped
 
@@ -31,11 +32,16 @@ JOINED_CHANGES = 12
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """One block of the timeline. `comment` is set when it shows that comment's text, and then may be cut."""
+    """One block of the timeline. `comment` is set when it shows that comment's text, and then may be cut; `id` is that
+    of the comment it stands for, 0 for activity."""
 
     header: str
     comment: Comment | None = None
-    is_comment: bool = False
+    id: int = 0
+
+    @property
+    def is_comment(self) -> bool:
+        return self.id != 0
 
     def render(self, limit: int | None = None) -> str:
         if self.comment is None:
@@ -46,10 +52,13 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What History shows, oldest first, not yet cut. `left_out` counts comments missing behind the first one."""
+    """What History shows, oldest first, not yet cut. `left_out` counts comments missing behind the first one. If there
+    is a checkpoint, `summary` is its text, which can stand for the first `summed_up` blocks."""
 
     blocks: tuple[_Block, ...]
     left_out: int
+    summary: str = ""
+    summed_up: int = 0
 
     @property
     def comments(self) -> int:
@@ -75,7 +84,9 @@ def shorten(history: History) -> History:
     return History((first, *entries[-ENTRIES:]), history.left_out + dropped)
 
 
-def timeline_of(history: History, elsewhere: Mapping[int, str], zone: tzinfo | None) -> Timeline:
+def timeline_of(
+    history: History, elsewhere: Mapping[int, str], zone: tzinfo | None, checkpoint: Checkpoint | None = None
+) -> Timeline:
     """The history's blocks. `elsewhere` maps ids of comments that stand in another section to its title: a line
     stands for them here."""
     blocks: list[_Block] = []
@@ -86,7 +97,11 @@ def timeline_of(history: History, elsewhere: Mapping[int, str], zone: tzinfo | N
             blocks.append(_comment_block(first, elsewhere, zone))
         else:
             blocks.append(_activity_block([entry for entry in run if isinstance(entry, ActivityLine)], zone))
-    return Timeline(tuple(blocks), history.left_out)
+    if checkpoint is None:
+        return Timeline(tuple(blocks), history.left_out)
+    until = [place for place, block in enumerate(blocks, start=1) if 0 < block.id <= checkpoint.until]
+    summary = render_checkpoint(checkpoint.fields, checkpoint.comments)
+    return Timeline(tuple(blocks), history.left_out, summary, summed_up=max(until, default=0))
 
 
 def fit_timeline(timeline: Timeline, *, allowance: int, measure: Measure) -> Fitting | None:
@@ -97,7 +112,7 @@ def fit_timeline(timeline: Timeline, *, allowance: int, measure: Measure) -> Fit
         texts.append(block.render())
         total += measure(texts[-1]) + JOINT
         if total > allowance:
-            return _fit_ends(timeline, allowance, measure)
+            return _fit_summed_up(timeline, allowance, measure) or _fit_ends(timeline, allowance, measure)
     texts.reverse()
     if timeline.left_out:
         texts.insert(timeline.first_comment + 1, _omitted(timeline.left_out))
@@ -113,6 +128,21 @@ def outcome_lines(actions: Iterable[PastAction], hint: str) -> list[str]:
 
 def _tried(action: PastAction) -> str:
     return f"/{action.verb} {flat(action.args, 120)}".rstrip()
+
+
+def _fit_summed_up(timeline: Timeline, allowance: int, measure: Measure) -> Fitting | None:
+    """The checkpoint and the newest blocks after it that fit; none without one, or if it would take more than half."""
+    used = measure(timeline.summary) + JOINT
+    if not timeline.summary or used > allowance // 2:
+        return None
+    rest = timeline.blocks[timeline.summed_up :]
+    comments = sum(block.is_comment for block in rest)
+    used += measure(_omitted(comments)) + JOINT
+    newest, size = _newest(rest, allowance - used, measure)
+    parts = [timeline.summary]
+    if len(newest) < len(rest):
+        parts.append(_omitted(comments - sum(block.is_comment for block in rest[len(rest) - len(newest) :])))
+    return Fitting("\n\n".join([*parts, *reversed(newest)]), used + size, is_whole=False)
 
 
 def _fit_ends(timeline: Timeline, allowance: int, measure: Measure) -> Fitting | None:
@@ -171,8 +201,8 @@ def _run_key(numbered: tuple[int, HistoryEntry]) -> tuple[int, Participant | Non
 def _comment_block(comment: Comment, elsewhere: Mapping[int, str], zone: tzinfo | None) -> _Block:
     header = comment_header(comment, zone)
     if comment.id in elsewhere:
-        return _Block(f"{header} see {elsewhere[comment.id]}.", is_comment=True)
-    return _Block(header, comment, is_comment=True)
+        return _Block(f"{header} see {elsewhere[comment.id]}.", id=comment.id)
+    return _Block(header, comment, comment.id)
 
 
 def _activity_block(run: Sequence[ActivityLine], zone: tzinfo | None) -> _Block:

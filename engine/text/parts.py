@@ -34,7 +34,7 @@ def deferrable_parts(
     if outcomes := outcome_lines(context.past_actions, context.hint):
         yield Part(OUTCOMES, 85, 0.03, partial(_fit_outcomes, outcomes, measure))
     if context.history.entries:
-        timeline = timeline_of(context.history, _elsewhere(context, delivered), context.now.tzinfo)
+        timeline = timeline_of(context.history, _elsewhere(context, delivered), context.now.tzinfo, context.checkpoint)
         yield Part("Conversation History", 80, 0.12, partial(_fit_history, timeline, measure))
     if context.agent.is_routing and context.roster:
         yield Part("Team Roster", 75, 0.06, partial(_fit_roster, context, measure))
