@@ -1,0 +1,46 @@
+"""Where an added verb is found. Run by `tests/verbs/test_added_verb.py`, with /poke in the registry."""
+
+from __future__ import annotations
+
+from engine.actions import parse_agent_actions
+from engine.reference import verbs_page
+from engine.verbs.registry import BY_NAME, VERBS
+from engine.workbench import draft_prompt
+from issues.models import Grant
+from issues.services.policy import change_policy
+from tests.verbs.stage import Stage
+
+POKE = BY_NAME["poke"]
+
+
+def test_poke_is_parsed() -> None:
+    assert [action.verb for action in parse_agent_actions("/poke @ada\n/push @ada").actions] == ["poke"]
+
+
+def test_poke_stands_in_the_prompt_once_introduced(stage: Stage) -> None:
+    prompt = draft_prompt(stage.bob, stage.again()).user
+    assert prompt.count("- /poke <@handle>: poke a colleague gently\n") == 1
+
+
+def test_poke_is_not_shown_where_policy_denies_it(stage: Stage) -> None:
+    change_policy(actor=stage.owner, company=stage.company, permission=POKE.right, grant=Grant.DENY)
+    assert "/poke" not in draft_prompt(stage.bob, stage.again()).user
+
+
+def test_poke_is_named_among_what_the_board_decides_where_policy_asks(stage: Stage) -> None:
+    change_policy(actor=stage.owner, company=stage.company, permission=POKE.right, grant=Grant.APPROVAL)
+    you = draft_prompt(stage.bob, stage.again()).user.partition("## Your Assignment")[0]
+    assert "/poke" in you
+
+
+def test_poke_is_explained_by_help(stage: Stage) -> None:
+    stage.reply("/help poke")
+    assert "You asked about /poke. /poke <@handle>: poke a colleague gently\nGently." in (
+        draft_prompt(stage.bob, stage.again()).user
+    )
+
+
+def test_poke_stands_on_the_page_of_verbs() -> None:
+    page = verbs_page(VERBS)
+    assert "[`/poke`](#poke)" in page
+    assert "Where: its own issues and the issue at hand." in page.partition("## poke")[2]
