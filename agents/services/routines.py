@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zoneinfo
+from typing import Any
 
 from cronsim import CronSim, CronSimError
 from django.utils import timezone
@@ -49,18 +50,14 @@ def create_routine(
     responsible = responsible or member
     if responsible is None:
         raise Invalid("A routine needs a person who answers for its issues.", field="responsible")
-    for named, field in ((assignee, "assignee"), (responsible, "responsible"), (project, "project")):
-        if named is not None and named.company_id != company.pk:
-            raise Invalid(f"The {field} belongs to another company.", field=field)
-    if not assignee.is_present:
-        raise Invalid(f"@{assignee.handle} was terminated.", field="assignee")
+    _check_named(company, assignee=assignee, responsible=responsible, project=project)
     routine = Routine(
         company=company,
-        name=check_line(name, "name", limit=120),
-        cron=cron.strip(),
-        time_zone=check_time_zone(time_zone or company.time_zone),
-        title=check_line(title, "title", limit=300),
-        body=check_text(body, "text"),
+        name=_check_field("name", name),
+        cron=_check_field("cron", cron),
+        time_zone=_check_field("time_zone", time_zone or company.time_zone),
+        title=_check_field("title", title),
+        body=_check_field("body", body),
         priority=priority,
         project=project,
         assignee=assignee,
@@ -71,6 +68,29 @@ def create_routine(
     routine.next_fire_at = first if enabled else None
     routine.save(force_insert=True)
     record(actor, "routine.created", company, routine=routine.pk)
+    return routine
+
+
+@service
+def edit_routine(*, actor: Actor, routine: Routine, **fields: Any) -> Routine:
+    """Change any of name, cron, time_zone, title, body, priority, project and assignee.
+
+    A new schedule counts from now; issues that were opened stay as they are.
+    """
+    require(actor, Right.MANAGE_WORK, routine.company)
+    routine = _lock(routine)
+    wanted = {field: _check_field(field, value) for field, value in fields.items()}
+    changes = {field: value for field, value in wanted.items() if value != getattr(routine, field)}
+    if not changes:
+        return routine
+    _check_named(routine.company, assignee=changes.get("assignee"), project=changes.get("project"))
+    for field, value in changes.items():
+        setattr(routine, field, value)
+    following = next_fire(routine, after=timezone.now())
+    if changes.keys() & {"cron", "time_zone"}:
+        routine.next_fire_at = following if routine.enabled else None
+    routine.save(update_fields=[*changes, "next_fire_at"])
+    record(actor, "routine.edited", routine.company, routine=routine.pk, fields=sorted(changes))
     return routine
 
 
@@ -109,6 +129,17 @@ def fire_routine(*, routine: Routine, now: datetime.datetime) -> RoutineFire | N
     return fire
 
 
+@service
+def fire_routine_now(*, actor: Actor, routine: Routine) -> RoutineFire:
+    """Open the routine's issue out of turn, whatever is still open: a person asked. Its own times stay as they are."""
+    require(actor, Right.MANAGE_WORK, routine.company)
+    routine = _lock(routine)
+    fire = RoutineFire(routine=routine, due_at=timezone.now(), issue=_create_issue(routine, actor))
+    fire.save(force_insert=True)
+    record(actor, "routine.fired", routine.company, routine=routine.pk, skipped=False)
+    return fire
+
+
 def next_fire(routine: Routine, *, after: datetime.datetime) -> datetime.datetime:
     """The first due time after `after`, in UTC. Invalid for a cron line that is wrong or never comes.
 
@@ -139,7 +170,7 @@ def _lock(routine: Routine) -> Routine:
 def _open_issue(routine: Routine, fire: RoutineFire) -> None:
     try:
         with savepoint():
-            fire.issue = _create_issue(routine)
+            fire.issue = _create_issue(routine, SYSTEM)
     except Refusal as refusal:  # its agent or responsible person has left, say
         fire.skipped_because = str(refusal)[:200]
         tell_board(
@@ -149,9 +180,38 @@ def _open_issue(routine: Routine, fire: RoutineFire) -> None:
         )
 
 
-def _create_issue(routine: Routine) -> Issue:
+def _check_field(field: str, value: Any) -> Any:
+    match field:
+        case "name":
+            return check_line(value, "name", limit=120)
+        case "title":
+            return check_line(value, "title", limit=300)
+        case "body":
+            return check_text(value, "text")
+        case "cron":
+            return " ".join(value.split())
+        case "time_zone":
+            return check_time_zone(value)
+        case "priority":
+            return Priority(value)
+        case "project" | "assignee":
+            return value
+    raise Invalid(f"A routine has no field “{field}”.", field=field)
+
+
+def _check_named(
+    company: Company, *, assignee: Agent | None, project: Project | None, responsible: Member | None = None
+) -> None:
+    for named, field in ((assignee, "assignee"), (responsible, "responsible"), (project, "project")):
+        if named is not None and named.company_id != company.pk:
+            raise Invalid(f"The {field} belongs to another company.", field=field)
+    if assignee is not None and not assignee.is_present:
+        raise Invalid(f"@{assignee.handle} was terminated.", field="assignee")
+
+
+def _create_issue(routine: Routine, actor: Actor) -> Issue:
     issue = create_issue(
-        actor=SYSTEM,
+        actor=actor,
         company=routine.company,
         title=routine.title,
         description=routine.body,
@@ -162,7 +222,7 @@ def _create_issue(routine: Routine) -> Issue:
     )
     mark_entered(
         issue,
-        SYSTEM,
+        actor,
         source=WakeupSource.ROUTINE,
         reason=f"The routine “{routine.name}” opened the issue.",
     )

@@ -16,6 +16,7 @@ from issues.refusals import Conflict, Invalid
 from issues.texts import check_line, check_text
 
 BODY_BYTES = 60_000
+NAME_CHARACTERS = 80
 
 
 @service
@@ -30,19 +31,14 @@ def create_skill(
 ) -> Skill:
     """A skill for the agents named, or for all."""
     require(actor, Right.INSTALL_SKILL, company)
-    if any(agent.company_id != company.pk for agent in agents):
-        raise Invalid("An agent of another company cannot be named.", field="agents")
+    _check_agents(company, agents)
     skill = Skill(
         company=company,
-        name=check_line(name, "name", limit=80),
+        name=check_line(name, "name", limit=NAME_CHARACTERS),
         description=check_line(description, "description", limit=300, required=False),
         body=check_text(body, "skill", required=True, limit=BODY_BYTES),
     )
-    try:
-        with savepoint():
-            skill.save()
-    except IntegrityError:
-        raise Conflict(f"There is a skill “{skill.name}” already.") from None
+    _save(skill)
     skill.agents.set(agents)
     record(actor, "skill.created", company, skill=skill.pk)
     return skill
@@ -53,18 +49,26 @@ def edit_skill(
     *,
     actor: Actor,
     skill: Skill,
+    name: str | None = None,
     body: str | None = None,
     description: str | None = None,
+    agents: Sequence[Agent] | None = None,
     enabled: bool | None = None,
 ) -> Skill:
+    """Change what is given. `agents` are those it is for afterwards; none named is all."""
     require(actor, Right.MANAGE_WORK, skill.company)
+    if name is not None:
+        skill.name = check_line(name, "name", limit=NAME_CHARACTERS)
     if body is not None:
         skill.body = check_text(body, "skill", required=True, limit=BODY_BYTES)
     if description is not None:
         skill.description = check_line(description, "description", limit=300, required=False)
     if enabled is not None:
         skill.enabled = enabled
-    skill.save()
+    _save(skill)
+    if agents is not None:
+        _check_agents(skill.company, agents)
+        skill.agents.set(agents)
     record(actor, "skill.edited", skill.company, skill=skill.pk)
     return skill
 
@@ -77,3 +81,16 @@ def use_skill(*, actor: Worker, issue: Issue, skill: Skill) -> Skill:
         raise Invalid(f"“{skill.name}” is not a skill of yours.", field="skill")
     record(actor, "skill.used", issue, skill=skill.pk)
     return skill
+
+
+def _check_agents(company: Company, agents: Sequence[Agent]) -> None:
+    if any(agent.company_id != company.pk for agent in agents):
+        raise Invalid("An agent of another company cannot be named.", field="agents")
+
+
+def _save(skill: Skill) -> None:
+    try:
+        with savepoint():
+            skill.save()
+    except IntegrityError:
+        raise Conflict(f"There is a skill “{skill.name}” already.") from None

@@ -6,11 +6,15 @@ import hashlib
 import secrets
 from datetime import timedelta
 
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from issues.actors import Person
 from issues.effects import service
 from issues.models import LoginLink, User
 from issues.refusals import Conflict, Invalid
+from issues.services.companies import check_time_zone
 from issues.texts import check_line
 
 LINK_LIFE = timedelta(hours=12)
@@ -55,6 +59,31 @@ def use_login_link(token: str) -> User:
     if not links.update(used_at=now):
         raise Invalid("This log-in link is unknown, too old or already used.", "Ask for a fresh one.")
     return LoginLink.objects.select_related("user").get(token_hash=_hash(token)).user
+
+
+@service
+def change_profile(*, actor: Person, name: str, time_zone: str) -> User:
+    """The person's own name, as it stands beside what they write, and the zone that they see times in."""
+    user = actor.user
+    user.name = check_line(name, "name", limit=120, required=False)
+    user.time_zone = check_time_zone(time_zone)
+    user.save(update_fields=["name", "time_zone"])
+    return user
+
+
+@service
+def change_password(*, actor: Person, current: str, new: str) -> User:
+    """The person's own password. The current one is asked for, unless they have none yet and came by a link."""
+    user = actor.user
+    if user.has_usable_password() and not user.check_password(current):
+        raise Invalid("That is not your current password.", field="current")
+    try:
+        validate_password(new, user)
+    except ValidationError as error:
+        raise Invalid(" ".join(error.messages), field="new") from None
+    user.set_password(new)
+    user.save(update_fields=["password"])
+    return user
 
 
 def _hash(token: str) -> str:

@@ -61,6 +61,16 @@ def archive_project(*, actor: Actor, project: Project) -> Project:
 
 
 @service
+def restore_project(*, actor: Actor, project: Project) -> Project:
+    """Bring an archived project back into menus."""
+    require(actor, Right.MANAGE_WORK, project.company)
+    project.archived_at = None
+    project.save(update_fields=["archived_at"])
+    record(actor, "project.restored", project.company, project=project.pk)
+    return project
+
+
+@service
 def create_label(*, actor: Actor, company: Company, name: str, colour: str = "#7a7f87") -> Label:
     """A label. Agents make one only where the company allows it."""
     if isinstance(actor, Worker):
@@ -69,13 +79,22 @@ def create_label(*, actor: Actor, company: Company, name: str, colour: str = "#7
             raise Forbidden(f"There is no label “{name}”, and agents may not make labels here.")
     else:
         require(actor, Right.MANAGE_WORK, company)
-    if not re.fullmatch(r"#[0-9a-fA-F]{6}", colour):
-        raise Invalid(f"“{colour}” is not a colour like #1f6feb.", field="colour")
-    label = Label(company=company, name=check_line(name, "name", limit=60), colour=colour.lower())
-    if "," in label.name:
-        raise Invalid("A label's name holds no comma.", field="name")
+    label = Label(company=company, name=_check_label_name(name), colour=_check_colour(colour))
     _save_named(label, f"There is a label “{label.name}” already.")
     record(actor, "label.created", company, label=label.pk)
+    return label
+
+
+@service
+def edit_label(*, actor: Actor, label: Label, name: str | None = None, colour: str | None = None) -> Label:
+    """Rename or recolour; issues keep it."""
+    require(actor, Right.MANAGE_WORK, label.company)
+    if name is not None:
+        label.name = _check_label_name(name)
+    if colour is not None:
+        label.colour = _check_colour(colour)
+    _save_named(label, f"There is a label “{label.name}” already.")
+    record(actor, "label.edited", label.company, label=label.pk)
     return label
 
 
@@ -117,6 +136,19 @@ def _change_labels(actor: Actor, right: Right, issue: Issue, *, add: Sequence[La
         removed=[label.name for label in removed],
     )
     return issue
+
+
+def _check_label_name(name: str) -> str:
+    name = check_line(name, "name", limit=60)
+    if "," in name:
+        raise Invalid("A label's name holds no comma.", field="name")
+    return name
+
+
+def _check_colour(colour: str) -> str:
+    if not re.fullmatch(r"#[0-9a-fA-F]{6}", colour):
+        raise Invalid(f"“{colour}” is not a colour like #1f6feb.", field="colour")
+    return colour.lower()
 
 
 def _save_named(row: Project | Label, taken: str) -> None:

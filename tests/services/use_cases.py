@@ -45,6 +45,7 @@ from issues.services import (
     files,
     findings,
     inbox,
+    invitations,
     keys,
     policy,
     projects,
@@ -222,6 +223,9 @@ USE_CASES: dict[Service, UseCase] = {
     companies.add_member: UseCase(
         lambda w, a: {"company": w.company, "user": build.user(), "role": BOARD}, OWNER, DENY, "member.added"
     ),
+    invitations.invite_member: UseCase(
+        lambda w, a: {"company": w.company, "username": "newcomer", "role": BOARD}, OWNER, DENY, "member.added"
+    ),
     companies.change_role: UseCase(lambda w, a: {"member": w.board.member, "role": VIEWER}, OWNER, DENY, "member.role"),
     companies.remove_member: UseCase(lambda w, a: {"member": w.board.member}, OWNER, DENY, "member.removed"),
     keys.create_agent_key: UseCase(lambda w, a: {"agent": w.bob}, OWNER, DENY, "key.created"),
@@ -235,6 +239,13 @@ USE_CASES: dict[Service, UseCase] = {
     projects.create_label: UseCase(
         lambda w, a: {"company": w.company, "name": "urgent"}, BOARD, ALLOW, "label.created"
     ),
+    projects.restore_project: UseCase(
+        lambda w, a: {"project": projects.archive_project(actor=w.owner, project=w.project)},
+        BOARD,
+        DENY,
+        "project.restored",
+    ),
+    projects.edit_label: UseCase(lambda w, a: {"label": w.label, "name": "flaw"}, BOARD, DENY, "label.edited"),
     projects.delete_label: UseCase(lambda w, a: {"label": w.label}, BOARD, DENY, "label.deleted"),
     projects.add_labels: UseCase(lambda w, a: {"issue": w.own, "labels": [w.label]}, BOARD, ALLOW, "issue.labels"),
     projects.remove_labels: UseCase(
@@ -340,6 +351,10 @@ USE_CASES: dict[Service, UseCase] = {
         ASKS,
         "routine.created",
     ),
+    routines.edit_routine: UseCase(
+        lambda w, a: {"routine": w.routine, "cron": "0 8 * * *"}, BOARD, DENY, "routine.edited"
+    ),
+    routines.fire_routine_now: UseCase(lambda w, a: {"routine": w.routine}, BOARD, DENY, "routine.fired"),
     routines.switch_routine: UseCase(
         lambda w, a: {"routine": w.routine, "enabled": False}, BOARD, DENY, "routine.switched"
     ),
@@ -375,6 +390,8 @@ WITH_RULES_OF_THEIR_OWN: frozenset[Service] = frozenset(
         keys.create_user_key,  # one's own
         inbox.mark_read,
         inbox.archive_item,
+        accounts.change_profile,  # one's own
+        accounts.change_password,
     }
 )
 
