@@ -9,13 +9,12 @@ from django.views.decorators.http import require_POST
 from agents.models import Agent
 from agents.services.runs import cancel_run
 from agents.services.wakeups import run_heartbeat
-from issues.models import Issue, Label, Priority, Status, Verdict
+from issues.models import Issue, Label, Priority, Status
 from issues.pages import Visit, changed, company_page
 from issues.refusals import Conflict, Invalid
 from issues.services.blockers import add_blockers, remove_blockers
 from issues.services.issues import assign_issue, set_parent, set_priority, set_status
 from issues.services.projects import add_labels, remove_labels
-from issues.services.reviews import give_verdict
 from issues.views.lookup import find_assignee, find_issue, find_issues, named_issue, read_priority, read_status
 
 
@@ -86,19 +85,6 @@ def parent(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     above = named_issue(visit, word) if word else None
     issue = set_parent(actor=visit.person, issue=find_issue(visit, identifier), parent=above)
     said = f"{issue.identifier} stands under {above.identifier}." if above else f"{issue.identifier} stands by itself."
-    return _changed(request, visit, issue, said)
-
-
-@require_POST
-@company_page
-def verdict(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    """A reviewer's word on an issue in review."""
-    issue = find_issue(visit, identifier)
-    word = request.POST.get("verdict", "")
-    if word not in (Verdict.ACCEPT, Verdict.SEND_BACK):
-        raise Invalid(f"“{word}” is not a verdict.", field="verdict")
-    issue = give_verdict(actor=visit.person, issue=issue, verdict=Verdict(word), note=request.POST.get("note", ""))
-    said = f"{issue.identifier} is accepted." if word == Verdict.ACCEPT else f"{issue.identifier} is sent back."
     return _changed(request, visit, issue, said)
 
 

@@ -1,20 +1,24 @@
-"""Where a member arrives, and what the pages of a company share."""
+"""Where a member arrives: what needs them, what runs, what happened last."""
 
 from __future__ import annotations
-
-from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from agents.models import Run
 from issues.events import MOST_AT_ONCE, changes_since
-from issues.models import Member, User
-from issues.pages import Visit, company_page, show
-from issues.refusals import NotFound
-from issues.views.lookup import find_issue
+from issues.models import InboxItem, Issue, Member, User
+from issues.models.issue import CLOSED
+from issues.names import Names
+from issues.pages import Visit, changed, company_page, is_partial, show
+from issues.services.companies import pause_company, resume_company
+from issues.views.activity import newest_lines, tell_lines, wanted_by
+from issues.views.inbox import WANTING
+
+SHOWN = 8
 
 
 @require_safe
@@ -30,15 +34,42 @@ def companies(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @company_page
-def home(_request: HttpRequest, visit: Visit) -> HttpResponse:
-    return redirect("board", visit.company.slug)
+def home(request: HttpRequest, visit: Visit) -> HttpResponse:
+    lines = newest_lines(visit.company)[: 2 * SHOWN]
+    names = Names(visit.company, wanted_by(lines))
+    running = Run.objects.live().filter(company=visit.company).select_related("issue").order_by("-pk")
+    mine = Issue.objects.filter(company=visit.company, assignee_member=visit.member).exclude(status__in=CLOSED)
+    wanting = InboxItem.objects.filter(
+        company=visit.company, member=visit.member, archived_at=None, kind__in=WANTING
+    ).select_related("issue__company", "approval")
+    context = {
+        "at": reverse("home", args=[visit.company.slug]),
+        "wanting": wanting.order_by("-pk")[:SHOWN],
+        "running": [
+            {"run": run, "agent": names.agents.get(run.agent_id)}
+            for run in running.defer("system_message", "user_message", "reply", "prompt_sections")[:SHOWN]
+        ],
+        "mine": mine.in_work_order()[:SHOWN],
+        "told": tell_lines(lines, names, f"/{visit.company.slug}/"),
+    }
+    return show(request, visit, "issues/home_view.html" if is_partial(request) else "issues/home.html", context)
 
 
-@require_safe
+@require_POST
 @company_page
-def side(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """The places of the side bar with their figures, for a page at the address `at`."""
-    return show(request, visit, "parts/places_view.html", {"at": request.GET.get("at", "")})
+def pause(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The big switch: no agent of the company starts anything until it is resumed."""
+    pause_company(actor=visit.person, company=visit.company)
+    to = reverse("agents", args=[visit.company.slug])
+    return changed(request, "The company is paused. What is pending waits.", to=to, moves_on=True)
+
+
+@require_POST
+@company_page
+def resume(request: HttpRequest, visit: Visit) -> HttpResponse:
+    resume_company(actor=visit.person, company=visit.company)
+    to = reverse("agents", args=[visit.company.slug])
+    return changed(request, "The company works again.", to=to, moves_on=True)
 
 
 @require_safe
@@ -59,28 +90,3 @@ def changes(request: HttpRequest, visit: Visit) -> HttpResponse:
             ],
         }
     )
-
-
-@require_safe
-@company_page
-def search(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Straight to the issue for an identifier or number, else the list that holds the words."""
-    words = request.GET.get("q", "").strip()
-    try:
-        issue = find_issue(visit, words)
-    except NotFound:
-        address = reverse("issues", args=[visit.company.slug])
-        return redirect(f"{address}?{urlencode({'text': words})}" if words else address)
-    return redirect("issue", visit.company.slug, issue.identifier)
-
-
-@require_safe
-@company_page
-def who(_request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
-    """Where a mention leads: an agent's page, or the issues of a person."""
-    if visit.company.agents.filter(handle=handle.lower()).exists():
-        return redirect("agent", visit.company.slug, handle.lower())
-    member = Member.objects.filter(company=visit.company, handle=handle.lower()).first()
-    if member is None:
-        raise NotFound(f"There is nobody called @{handle}.")
-    return redirect(f"{reverse('issues', args=[visit.company.slug])}?assignee=member:{member.pk}")

@@ -61,7 +61,7 @@ def session(installation: Installation, chromium: Browser) -> Any:
     page = context.new_page()
     page.goto(installation.manage("login_link").stdout.strip())
     page.get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/board/")
+    page.wait_for_url("**/demo/")
     state = context.storage_state()
     context.close()
     return state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PAGES = {
+    "home": "/demo/",
     "board": "/demo/board/",
     "list": "/demo/issues/",
     "my-issues": "/demo/mine/",
@@ -11,6 +12,7 @@ PAGES = {
     "new-issue": "/demo/issues/new/",
     "edit-issue": "/demo/issues/DEMO-1/edit/",
     "why-agents-woke": "/demo/issues/DEMO-1/wakeups/",
+    "reviewers": "/demo/issues/DEMO-1/reviewers/",
     "inbox": "/demo/inbox/",
     "approvals": "/demo/approvals/",
     "approval": "/demo/approvals/1/",

@@ -36,6 +36,9 @@ CHANGES = [
     ("run-agent", {}),
     ("cancel-run", {}),
     ("run-again", {}),
+    ("reviewers", {}),
+    ("pause-company", {}),
+    ("resume-company", {}),
 ]
 
 

@@ -315,3 +315,31 @@ def test_a_file_is_attached_and_comes_back_as_a_download_that_cannot_run(page: C
     assert answer.headers["Content-Type"] == "application/octet-stream"
     assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_named_reviewers_judge_the_work(page: Client, company: Company, founder: Person) -> None:
+    issue = build.issue(company, status=Status.IN_REVIEW)
+    assert b'value="member:' in page.get(at(issue, "reviewers/")).content
+    me = f"member:{build.member_row(founder).pk}"
+    page.post(at(issue, "reviewers/"), {"reviewer": [me]})
+    assert [row.member for row in issue.reviewers.all()] == [founder.member]
+    page.post(at(issue, "verdict/"), {"verdict": "send-back", "note": "The end is missing"})
+    issue.refresh_from_db()
+    assert issue.status == Status.IN_PROGRESS
+    assert page.post(at(issue, "verdict/"), {"verdict": "maybe"}).status_code == 422
+
+
+def test_the_whole_company_is_paused_and_resumed(page: Client, company: Company) -> None:
+    page.post("/acme/pause/")
+    assert b"Resume all" in page.get("/acme/agents/").content
+    page.post("/acme/resume/")
+    company.refresh_from_db()
+    assert company.status == "active"
+
+
+def test_an_approval_is_answered_in_the_inbox(page: Client, company: Company) -> None:
+    issue = build.issue(company)
+    approval = build.approval(issue, "Publish?", actor=build.at_work(build.agent(company), issue))
+    body = page.get("/acme/inbox/").content.decode()
+    assert f'action="/acme/approvals/{approval.pk}/decide/"' in body
+    assert approval.payload_hash in body

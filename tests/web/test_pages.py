@@ -157,6 +157,16 @@ def test_an_approvals_page_shows_the_whole_payload(page: Client, company: Compan
     assert f'name="shown" value="{approval.payload_hash}"' in body
 
 
+def test_home_shows_what_needs_one_what_runs_and_what_happened(page: Client, company: Company, founder: Person) -> None:
+    agent = build.agent(company, "Cleo", adapter="external")
+    issue = build.issue(company, "Write the guide", assignee=agent)
+    build.approval(issue, "Publish it?", actor=build.at_work(agent, issue))
+    build.issue(company, "Mine to do", assignee=founder.member)
+    words = text_of(page.get("/acme/").content)
+    for part in ("Publish it?", "Cleo on ACME-1 Write the guide", "Mine to do", "opened the issue on ACME-2"):
+        assert part in words, part
+
+
 def test_a_paused_company_says_so_on_every_page(page: Client, company: Company, founder: Person) -> None:
     pause_company(actor=founder, company=company)
     assert "nothing starts until" in text_of(page.get("/acme/board/").content)

@@ -83,7 +83,7 @@ def crowded(company: Company, founder: Person) -> Issue:
 
 
 @pytest.mark.parametrize(
-    "address", ["board/", "issues/", "mine/", "inbox/", "approvals/", "runs/", "agents/", "activity/"]
+    "address", ["", "board/", "issues/", "mine/", "inbox/", "approvals/", "runs/", "agents/", "activity/"]
 )
 def test_a_page_takes_few_queries_whatever_the_number_of_issues(
     address: str, page: Client, company: Company, crowded: Issue

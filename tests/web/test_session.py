@@ -73,7 +73,7 @@ def test_a_log_in_link_works_once(user: User) -> None:
 
 def test_the_only_company_is_where_one_starts(page: Client) -> None:
     answer = page.get("/", follow=True)
-    assert answer.redirect_chain[-1][0] == "/acme/board/"
+    assert answer.redirect_chain[-1][0] == "/acme/"
 
 
 def test_with_several_companies_one_chooses(page: Client, founder: Person) -> None:
