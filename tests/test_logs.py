@@ -1,0 +1,65 @@
+"""Logging: what one sees on the console, what a collector gets, what a topic opens."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SPEAK = """
+import logging, django, structlog
+django.setup()
+logging.getLogger("trimus.parser").debug("dropped line %d", 3)
+logging.getLogger("trimus.prompt").debug("not asked for")
+structlog.get_logger("trimus.engine").info("claimed", run=12)
+logging.getLogger("httpx2").info("a request")
+try:
+    1 / 0
+except ZeroDivisionError:
+    logging.getLogger("trimus.web").exception("it failed")
+"""
+
+
+def spoken(tmp_path: Path, **environment: str) -> list[str]:
+    """The lines that a process with these settings logs."""
+    own = {"DJANGO_SETTINGS_MODULE": "trimus.settings", "TRIMUS_DATA_DIR": str(tmp_path)}
+    result = subprocess.run(
+        [sys.executable, "-c", SPEAK],
+        env=os.environ | own | environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return result.stderr.splitlines()
+
+
+def test_the_console_gets_plain_lines_with_the_values_named(tmp_path: Path) -> None:
+    lines = spoken(tmp_path)
+    [claimed] = [line for line in lines if "claimed" in line]
+    assert "[info]" in claimed
+    assert "run=12" in claimed
+    assert "trimus.engine" in claimed
+    assert "\x1b" not in "".join(lines)
+    assert "ZeroDivisionError: division by zero" in lines
+
+
+def test_detail_shows_for_the_topics_that_were_asked_for_and_no_others(tmp_path: Path) -> None:
+    assert not any("dropped line" in line for line in spoken(tmp_path))
+    lines = spoken(tmp_path, TRIMUS_DEBUG="parser,others")
+    assert any("dropped line 3" in line for line in lines)
+    assert not any("not asked for" in line for line in lines)
+
+
+def test_libraries_that_tell_each_request_are_quiet(tmp_path: Path) -> None:
+    assert not any("a request" in line for line in spoken(tmp_path))
+
+
+def test_a_collector_gets_one_object_a_line(tmp_path: Path) -> None:
+    events = [json.loads(line) for line in spoken(tmp_path, TRIMUS_LOG_JSON="true")]
+    assert {"event": "claimed", "run": 12, "level": "info", "logger": "trimus.engine"}.items() <= events[0].items()
+    assert "ZeroDivisionError" in events[1]["exception"]
