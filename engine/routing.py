@@ -9,7 +9,7 @@ from django.conf import settings
 from agents.adapters.base import Endpoint
 from agents.models import Agent
 
-DEFAULT_MODELS = {"openai": "gpt-5.2-mini", "anthropic": "claude-sonnet-4-5"}
+DEFAULT_MODELS = {"openai": "gpt-5.4-mini", "anthropic": "claude-sonnet-5"}
 """Used where neither agent nor company names one. An operator's choice always stands above."""
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from anthropic._data import DEPRECATED_MODELS
 from django.core.checks import run_checks
 from pytest_django.fixtures import Settings
 
@@ -14,6 +15,7 @@ from agents.adapters.base import Endpoint, Usage
 from agents.adapters.thinking import BUDGET_THINKING, COMMON_EFFORTS, NO_THINKING, ThinkingLevel
 from agents.catalogue import ModelEntry, OwnEntry, Price, look_up
 from agents.own_models import FILE, entry_for, own_models, read_own_entries
+from engine.routing import DEFAULT_MODELS
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 OPENAI, ANTHROPIC = Endpoint("openai"), Endpoint("anthropic")
@@ -224,3 +226,10 @@ def test_a_file_that_breaks_is_told_and_what_it_said_before_still_holds(file: Pa
 def test_an_own_entry_keeps_what_is_known_of_caching() -> None:
     own = (OwnEntry("claude-opus-4-6", max_output_tokens=500),)
     assert look_up(ANTHROPIC, "claude-opus-4-6", when=NOW, own=own).cache_minimum == 4_096
+
+
+@pytest.mark.parametrize("provider", sorted(DEFAULT_MODELS))
+def test_the_models_taken_where_nobody_chose_are_known_and_not_at_their_end(provider: str) -> None:
+    model = DEFAULT_MODELS[provider]
+    assert entry(model, Endpoint(provider)).prices
+    assert model not in DEPRECATED_MODELS
