@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from django.db import connections
+from django.db import connection, connections
 
 T = TypeVar("T")
 
@@ -21,6 +21,7 @@ def at_once(steps: Sequence[Callable[[], T]]) -> list[T | Exception]:
 
     def run(step: Callable[[], T]) -> T | Exception:
         try:
+            connection.ensure_connection()  # which takes longer than what is to meet
             start.wait(PATIENCE)
             return step()
         except Exception as error:

@@ -155,6 +155,16 @@ class TestAtOnce:
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Conflict", "Run"]
 
     @pytest.mark.parametrize("_", range(3))
+    def test_of_two_agents_for_the_last_place_of_the_company_one_starts(
+        self, _: int, company: Company, owner: Person, ada: Agent, bob: Agent
+    ) -> None:
+        change_company(actor=owner, company=company, max_concurrent_runs=1)
+        outcomes = at_once(
+            [partial(check_out, actor=worker_for(agent), issue=build.issue(company)) for agent in (ada, bob)]
+        )
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Run"]
+
+    @pytest.mark.parametrize("_", range(3))
     def test_a_run_that_is_cancelled_and_given_back_ends_once(
         self, _: int, owner: Person, ada: Agent, issue: Issue
     ) -> None:

@@ -99,17 +99,20 @@ class TestWaking:
         assert build.pending(ada) == []
         assert [wakeup.joined for wakeup in build.pending(bob)] == [0]
 
-    def test_a_part_that_fails_takes_its_wakeup_along(self, company: Company, owner: Person, ada: Agent) -> None:
-        issue = in_status(company, Status.BACKLOG, ada)
+    @pytest.mark.parametrize("before", [Status.BACKLOG, Status.TODO])
+    def test_a_part_that_fails_takes_its_wakeup_along(
+        self, before: Status, company: Company, owner: Person, ada: Agent
+    ) -> None:
+        issue = in_status(company, before, ada)
 
         def fail() -> None:
             with savepoint():
-                set_status(actor=owner, issue=issue, status=Status.TODO)
+                set_status(actor=owner, issue=issue, status=Status.IN_PROGRESS)
                 raise Conflict("No.")
 
         with unit(), pytest.raises(Conflict):
             fail()
-        assert Issue.objects.get(pk=issue.pk).status == Status.BACKLOG
+        assert Issue.objects.get(pk=issue.pk).status == before
         assert build.pending(ada) == []
 
     def test_an_agent_is_not_woken_by_its_own_move_of_the_issue_it_works_on(self, company: Company, ada: Agent) -> None:

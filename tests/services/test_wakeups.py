@@ -235,6 +235,8 @@ class TestRunaways:
         run_heartbeat(actor=owner, agent=ada, issue=issue)
         worker = work(ada, issue)
         assert {mention(worker, bob, issue).state for _ in range(5)} == {WakeupState.PENDING}
+        mention(work(bob, issue), ada, issue)
+        assert mention(work(ada, issue), bob, issue).state == WakeupState.PENDING, "the second visit"
 
     def test_another_issue_is_another_visit(
         self, company: Company, owner: Person, ada: Agent, bob: Agent, issue: Issue
@@ -265,6 +267,19 @@ class TestRunaways:
         reviewer = work(bob, issue)
         assert mention(reviewer, ada, issue).state == WakeupState.PENDING
         assert not Activity.objects.filter(kind="guard.stopped").exists()
+
+    def test_nor_is_it_refused_after_visits(self, company: Company, owner: Person, ada: Agent, bob: Agent) -> None:
+        issue = build.issue(company, assignee=ada)
+        set_reviewers(actor=owner, issue=issue, reviewers=[bob])
+        worker = work(ada, issue)
+        set_status(actor=worker, issue=issue, status=Status.IN_REVIEW)
+        reviewer = work(bob, issue)
+        for _ in range(2):
+            mention(reviewer, ada, issue)
+            mention(work(ada, issue), bob, issue)
+            reviewer = work(bob, issue)
+        give_verdict(actor=reviewer, issue=issue, verdict=Verdict.SEND_BACK)
+        assert [wakeup.source for wakeup in build.pending(ada)] == [WakeupSource.ASSIGNED]
 
     def test_a_chain_has_so_many_runs_at_most(
         self, company: Company, owner: Person, ada: Agent, bob: Agent, monkeypatch: pytest.MonkeyPatch

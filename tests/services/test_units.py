@@ -1,0 +1,84 @@
+"""The unit of work: one transaction, begun anew when the database ended it to resolve a deadlock."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from functools import partial
+
+import pytest
+from django.db import connection
+
+from issues import effects
+from issues.actors import Person
+from issues.effects import mark_entered, savepoint, service, unit
+from issues.models import Company, Issue
+from issues.services.locks import lock_issue, save_issue
+from tests import build
+from tests.services.at_once import at_once
+
+pytestmark = pytest.mark.django_db
+
+
+def rename_both(first: Issue, second: Issue, title: str, meeting: threading.Barrier, begun: list[str]) -> None:
+    """Take one issue, wait until somebody else has taken the other, and take that, too."""
+
+    @service
+    def rename() -> None:
+        begun.append(title)
+        for issue in (first, second):
+            held = lock_issue(issue)
+            held.title = title
+            save_issue(held, "title")
+            with suppress(threading.BrokenBarrierError):  # on SQLite nobody else comes
+                meeting.wait(1)
+
+    rename()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestDeadlocks:
+    def test_of_two_that_wait_for_each_other_both_come_through(self, company: Company, owner: Person) -> None:
+        one, other = build.issue(company), build.issue(company)
+        meeting, begun = threading.Barrier(2), list[str]()
+        outcomes = at_once(
+            [
+                partial(rename_both, one, other, "First", meeting, begun),
+                partial(rename_both, other, one, "Second", meeting, begun),
+            ]
+        )
+        assert outcomes == [None, None]
+        assert len(begun) == (3 if connection.vendor == "postgresql" else 2)
+        [title] = set(Issue.objects.values_list("title", flat=True))
+        assert title in ("First", "Second")
+        assert set(Issue.objects.values_list("version", flat=True)) == {3}
+
+    def test_a_bug_is_not_tried_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        begun: list[int] = []
+
+        @service
+        def fail() -> None:
+            begun.append(1)
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        assert len(begun) == 1
+
+
+def test_effects_belong_to_a_unit(issue: Issue, owner: Person) -> None:
+    for effect in (partial(mark_entered, issue, owner), lambda: savepoint().__enter__()):
+        with pytest.raises(RuntimeError, match="outside of a unit"):
+            effect()
+    with unit():
+        mark_entered(issue, owner)
+
+
+def test_a_unit_that_failed_leaves_nothing_open(issue: Issue) -> None:
+    def fail() -> None:
+        with unit():
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert effects._unit.get() is None
