@@ -12,8 +12,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from issues.markdown import Place, render_markdown, show_hidden
-from issues.models import Company, Issue, Priority, Status
+from issues.models import Approval, Company, Issue, Priority, Status
 from issues.names import Somebody
+from issues.payloads import payload_text
 from issues.themes import theme_of
 
 register = template.Library()
@@ -85,6 +86,12 @@ def ago(moment: datetime.datetime | None) -> SafeString:
 @register.filter
 def markdown(text: str, place: Place) -> SafeString:
     return render_markdown(text, place)
+
+
+@register.simple_tag(takes_context=True)
+def payload_of(context: template.Context, approval: Approval) -> str:
+    """All that an approval would carry out, with names where the page knows them."""
+    return payload_text(approval, context.get("names"))
 
 
 @register.filter

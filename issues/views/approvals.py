@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from issues.markdown import Place
-from issues.models import Approval, ApprovalKind, ApprovalStatus
+from issues.models import Approval, ApprovalStatus
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.refusals import Invalid, NotFound
@@ -23,12 +21,11 @@ DECIDED_SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An approval as it is shown: by whom, decided by whom, and its payload line by line."""
+    """An approval with the one who asked and the one who decided."""
 
     approval: Approval
     requester: Somebody | None
     decider: Somebody | None
-    payload: str
 
 
 @require_safe
@@ -41,6 +38,7 @@ def approvals(request: HttpRequest, visit: Visit) -> HttpResponse:
     decided = all_of_them.exclude(status=ApprovalStatus.PENDING).order_by("-decided_at", "-pk")[:DECIDED_SHOWN]
     context = {
         "at": reverse("approvals", args=[visit.company.slug]),
+        "names": names,
         "pending": [_question(approval, names) for approval in pending],
         "decided": [_question(approval, names) for approval in decided],
         "place": Place(visit.company.key, names.handles),
@@ -55,6 +53,7 @@ def approval_page(request: HttpRequest, visit: Visit, approval: int) -> HttpResp
     names = Names(visit.company)
     context = {
         "at": reverse("approvals", args=[visit.company.slug]),
+        "names": names,
         "question": _question(_find(visit, approval), names),
         "place": Place(visit.company.key, names.handles),
     }
@@ -107,28 +106,4 @@ def _question(approval: Approval, names: Names) -> Question:
         approval=approval,
         requester=names.somebody(agent=approval.requested_by_agent_id, member=approval.requested_by_member_id),
         decider=names.members.get(approval.decided_by_id) if approval.decided_by_id else None,
-        payload=_payload(approval, names),
     )
-
-
-def _payload(approval: Approval, names: Names) -> str:
-    """Everything that would be done, as it is stored; texts in it keep their lines, and ids get their names."""
-    if approval.kind != ApprovalKind.ACTION:
-        return ""
-    return "\n".join(_lines(approval.payload, names))
-
-
-def _lines(value: dict[str, Any], names: Names, indent: str = "") -> list[str]:
-    lines: list[str] = []
-    for key, item in value.items():
-        if isinstance(item, dict) and item:
-            lines += [f"{indent}{key}:", *_lines(item, names, indent + "  ")]
-        elif isinstance(item, str) and "\n" in item:
-            lines += [f"{indent}{key}:", *(f"{indent}  {line}" for line in item.split("\n"))]
-        elif isinstance(item, str):
-            lines.append(f"{indent}{key}: {item}")
-        else:
-            somebody = names.refer({key: item}) if isinstance(item, int) else None
-            note = f" ({somebody.name})" if somebody else ""
-            lines.append(f"{indent}{key}: {json.dumps(item, ensure_ascii=False)}{note}")
-    return lines

@@ -35,7 +35,7 @@ def companies(request: HttpRequest) -> HttpResponse:
 @require_safe
 @company_page
 def home(request: HttpRequest, visit: Visit) -> HttpResponse:
-    lines = newest_lines(visit.company)[: 2 * SHOWN]
+    lines = newest_lines(visit.company).exclude(kind__in=("run.started", "run.ended"))[: 2 * SHOWN]
     names = Names(visit.company, wanted_by(lines))
     running = Run.objects.live().filter(company=visit.company).select_related("issue").order_by("-pk")
     mine = Issue.objects.filter(company=visit.company, assignee_member=visit.member).exclude(status__in=CLOSED)

@@ -147,7 +147,11 @@ def test_an_approvals_page_shows_the_whole_payload(page: Client, company: Compan
         actor=build.at_work(agent, issue),
         issue=issue,
         title="/assign @noor",
-        payload={"verb": "assign", "args": "@noor", "values": {"assignee": {"agent": noor.pk}}, "body": "<b>\nend"},
+        payload={
+            "actions": [
+                {"verb": "assign", "args": "@noor", "values": {"assignee": {"agent": noor.pk}}, "body": "<b>\nend"}
+            ]
+        },
         explanation="She reads better.",
     )
     body = page.get(f"/acme/approvals/{approval.pk}/").content.decode()
@@ -203,3 +207,17 @@ def test_times_are_in_the_readers_own_zone(page: Client, company: Company, found
     founder.user.save()
     build.issue(company)
     assert "JST" in page.get("/acme/issues/ACME-1/").content.decode()
+
+
+def test_whoever_can_decide_somewhere_sees_there_what_would_be_done(page: Client, company: Company) -> None:
+    from issues.services.approvals import propose_action
+
+    agent = build.agent(company, "Cleo", adapter="external")
+    issue = build.issue(company, assignee=agent)
+    payload = {"actions": [{"verb": "create-issue", "args": "Sell the house", "values": {}, "body": "Tomorrow."}]}
+    worker = build.at_work(agent, issue)
+    propose_action(actor=worker, issue=issue, title="/create-issue", payload=payload, explanation="")
+    for address in ("inbox/", "approvals/", f"issues/{issue.identifier}/", ""):
+        words = text_of(page.get(f"/acme/{address}").content)
+        assert "/create-issue Sell the house" in words, address
+        assert "Tomorrow." in words, address
