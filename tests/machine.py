@@ -42,11 +42,17 @@ def postgres_url() -> str | None:
     return next(filter(_can_make_databases, [POSTGRES_URL] if POSTGRES_URL else guesses), None)
 
 
+def libpq(url: str) -> str:
+    """The same address as psycopg takes it: Django's has the socket's folder where a host would be."""
+    if not url.startswith("postgres:///"):
+        return url
+    folder, _, database = url.removeprefix("postgres:///").rpartition("/")
+    return f"host={folder} dbname={database}"
+
+
 def _can_make_databases(url: str) -> bool:
-    socket_folder, _, database = url.removeprefix("postgres:///").rpartition("/")
-    target = f"host={socket_folder} dbname={database}" if url.startswith("postgres:///") else url
     try:
-        with psycopg.connect(target, connect_timeout=2) as connection:
+        with psycopg.connect(libpq(url), connect_timeout=2) as connection:
             row = connection.execute(
                 "SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user"
             ).fetchone()

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests import machine
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
@@ -85,6 +94,29 @@ class Installation:
             text=True,
             check=False,
         )
+
+    def python(self, code: str) -> Any:
+        """Run `code` against the installation's database, in a process of its own; the JSON that it prints last."""
+        result = subprocess.run(
+            [sys.executable, "-c", "import django; django.setup()\n" + textwrap.dedent(code)],
+            env=self.full_environment(),
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+        lines = result.stdout.splitlines()
+        return json.loads(lines[-1]) if lines else None
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """What the database answers to SQL; at once, where `python` takes a second."""
+        if url := self.environment.get("DATABASE_URL"):
+            with psycopg.connect(machine.libpq(url)) as server:
+                return server.execute(statement).fetchall()
+        with contextlib.closing(sqlite3.connect(self.folder / "data" / "trimus.sqlite3", timeout=20)) as file:
+            return file.execute(statement).fetchall()
 
     def start(self, *arguments: str) -> str:
         """Start it and wait until it says that it is ready; the log-in link."""

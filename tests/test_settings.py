@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import os
 import re
 import stat
@@ -196,3 +197,13 @@ def test_every_page_carries_the_security_headers(client: Client) -> None:
 @pytest.mark.django_db
 def test_a_page_served_under_another_hosts_name_is_refused(client: Client) -> None:
     assert client.get("/admin/login/", headers={"host": "rebound.example.org"}).status_code == 400
+
+
+@pytest.mark.django_db
+def test_pages_are_compressed_for_those_who_take_it(client: Client) -> None:
+    plain = client.get("/admin/login/")
+    packed = client.get("/admin/login/", headers={"accept-encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert b"<html" in gzip.decompress(packed.content)
+    assert len(packed.content) < len(plain.content)
+    assert "Content-Encoding" not in client.get("/healthz", headers={"accept-encoding": "gzip"}).headers

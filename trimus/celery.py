@@ -22,7 +22,7 @@ def keep_logging(**kwargs: object) -> None:
 
 
 @worker_init.connect
-def load_encoding(**kwargs: object) -> None:
+def load_encoding(**_kwargs: object) -> None:
     """Read the token encoding now: the first run shall not wait for it."""
     from engine.meters import encoding
 

@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "trimus.headers.SecurityHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "trimus.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -225,8 +226,8 @@ CELERY_BEAT_SCHEDULE = {
     "tick": {
         "task": "engine.tasks.tick",
         "schedule": TICK_SECONDS,
-        # Ticks pile up while no worker runs; one of them is enough.
-        "options": {"expires": TICK_SECONDS},
+        # Ticks pile up while no worker runs, and a few are enough. Not too few: hosts' clocks differ.
+        "options": {"expires": 12 * TICK_SECONDS},
     }
 }
 
