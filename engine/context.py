@@ -13,6 +13,7 @@ from agents.models import ActionOutcome, Agent, Routine, Run, RunAction, Skill, 
 from agents.own_models import entry_for
 from agents.services.agents import worker_for
 from engine.allowed import Allowed, allowed_verbs
+from engine.checkpoints import read_checkpoint
 from engine.claim import take_in_late
 from engine.meanwhile import SEEN, lines_of_people
 from engine.notebook import read_notebook
@@ -89,6 +90,7 @@ def build_context(
         asked_skills=_asked_skills(last),
         pinned=timeline.pinned,
         history=timeline.history,
+        checkpoint=read_checkpoint(issue),
         past_actions=_past_actions(last),
         hint=last.hint if last is not None else "",
         trigger=trigger,

@@ -16,6 +16,7 @@ have worked in vain."""
 def look() -> None:
     """Take one run, if there is one, and see it through. Another worker is called first, so that as many slots wake
     as there are runs to start, and once more at the end, when agent and issue are free again."""
+    from engine.checkpoints import checkpoint_after
     from engine.claim import claim_next
     from engine.doorbell import ring
     from engine.heartbeat import heartbeat
@@ -29,6 +30,7 @@ def look() -> None:
         heartbeat(run)
     finally:
         ring()
+    checkpoint_after(run)
 
 
 @app.task(name="engine.tasks.resume")

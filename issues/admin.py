@@ -77,6 +77,8 @@ class CompanyPage(Edited):
         "default_provider",
         "default_model",
         "default_thinking",
+        "light_model",
+        "checkpoints",
     )
     related = (
         ("issues.member", "company", "members"),

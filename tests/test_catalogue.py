@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from anthropic._data import DEPRECATED_MODELS
-from django.core.checks import run_checks
+from django.core.checks.registry import registry
 from pytest_django.fixtures import Settings
 
 from agents.adapters.base import Endpoint, Usage
 from agents.adapters.thinking import BUDGET_THINKING, COMMON_EFFORTS, NO_THINKING, ThinkingLevel
+from agents.apps import check_own_models
 from agents.catalogue import ModelEntry, OwnEntry, Price, look_up
 from agents.own_models import FILE, entry_for, own_models, read_own_entries
 from engine.routing import DEFAULT_MODELS
@@ -216,11 +217,12 @@ def test_the_operators_file_counts_as_soon_as_it_is_there_and_no_longer(file: Pa
 def test_a_file_that_breaks_is_told_and_what_it_said_before_still_holds(file: Path) -> None:
     file.write_text("llama: {context_window: 8192}")
     assert entry_for(AT_HOME, "llama").context_window == 8_192
-    assert run_checks() == []
+    assert check_own_models() == []
     file.write_text("llama: {context_window: wide}")
     assert entry_for(AT_HOME, "llama").context_window == 8_192
     assert "llama cannot be read" in own_models().problem
-    assert [warning.msg for warning in run_checks()] == [own_models().problem]
+    assert [warning.msg for warning in check_own_models()] == [own_models().problem]
+    assert check_own_models in registry.registered_checks
 
 
 def test_an_own_entry_keeps_what_is_known_of_caching() -> None:

@@ -1,6 +1,7 @@
 """The tables of the workers and their work: one module a noun, all importable from here."""
 
 from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
+from agents.models.checkpoint import Checkpoint
 from agents.models.notebook import Note, Observation
 from agents.models.pulse import Pulse
 from agents.models.routine import Routine, RoutineFire
@@ -17,6 +18,7 @@ __all__ = [
     "Agent",
     "AgentStatus",
     "Budget",
+    "Checkpoint",
     "ModelCall",
     "Note",
     "Observation",

@@ -48,6 +48,8 @@ class CompanyShape(CompanyRowShape):
     default_provider = serializers.CharField()
     default_model = serializers.CharField()
     default_thinking = serializers.CharField(help_text="Empty: not at all.")
+    light_model = serializers.CharField(help_text="For small work in the background.")
+    checkpoints = serializers.BooleanField(help_text="Whether long issues are summed up.")
 
 
 class NewCompanyForm(Form):
@@ -75,6 +77,8 @@ class CompanyForm(Form):
     default_provider = serializers.CharField(required=False, allow_blank=True, max_length=40)
     default_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
     default_thinking = serializers.ChoiceField(choices=["", *THINKING_LEVELS], required=False)
+    light_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    checkpoints = serializers.BooleanField(required=False)
 
 
 class MemberShape(Shape):

@@ -53,6 +53,12 @@ class Company(models.Model):
     )
     default_provider = models.CharField(max_length=40, blank=True)
     default_model = models.CharField(max_length=120, blank=True)
+    light_model = models.CharField(
+        max_length=120, blank=True, help_text="For small work in the background; empty: the agent's own model."
+    )
+    checkpoints = models.BooleanField(
+        default=True, help_text="Sum up the comments of long issues, which then stand in prompts for what does not fit."
+    )
     default_thinking = models.CharField(
         max_length=10,
         blank=True,

@@ -37,6 +37,8 @@ SETTINGS = (
     "default_provider",
     "default_model",
     "default_thinking",
+    "light_model",
+    "checkpoints",
 )
 
 

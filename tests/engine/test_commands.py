@@ -129,7 +129,7 @@ class TestHeartbeat:
         build.comment(issue, "@ada")
         claim_next()
         before = everything()
-        with pytest.raises(CommandError, match=f"Somebody is at work on {issue.identifier}"):
+        with pytest.raises(CommandError, match=r"Ada \(@ada\) holds this issue since"):
             run("heartbeat", issue.identifier, agent="ada", reply_file=reply)
         assert everything() == before
 
