@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 import issues.converters  # noqa: F401 - makes the converters known
-from agents.views import agents, runs
+from agents.views import agents, routines, runs, skills
 
 Patterns = list[URLPattern | URLResolver]
 
@@ -24,6 +24,17 @@ company_patterns: Patterns = [
     path("runs/<int:run>/", runs.run_page, name="run"),
     path("runs/<int:run>/cancel/", runs.cancel, name="cancel-run"),
     path("runs/<int:run>/again/", runs.again, name="run-again"),
+    path("skills/", skills.skills, name="skills"),
+    path("skills/new/", skills.new_skill, name="new-skill"),
+    path("skills/<int:skill>/", skills.skill_page, name="skill"),
+    path("skills/<int:skill>/edit/", skills.edit, name="edit-skill"),
+    path("skills/<int:skill>/switch/", skills.switch, name="switch-skill"),
+    path("routines/", routines.routines, name="routines"),
+    path("routines/new/", routines.new_routine, name="new-routine"),
+    path("routines/<int:routine>/", routines.routine_page, name="routine"),
+    path("routines/<int:routine>/edit/", routines.edit, name="edit-routine"),
+    path("routines/<int:routine>/switch/", routines.switch, name="switch-routine"),
+    path("routines/<int:routine>/fire/", routines.fire, name="fire-routine"),
 ]
 
 urlpatterns = [path("<company:company>/", include(company_patterns))]

@@ -58,6 +58,10 @@ def one_of_everything(company: Company, founder: Person) -> Everything:
         "item": item.pk,
         "run": worker.run.pk,
         "handle": agent.handle,
+        "project": build.project(company, CANARY, description=CANARY).pk,
+        "label": build.label(company, CANARY).pk,
+        "skill": build.skill(company, CANARY, CANARY).pk,
+        "routine": build.routine(company, agent, title=CANARY).pk,
     }
     return Everything(company, parts)
 
