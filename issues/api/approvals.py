@@ -72,6 +72,9 @@ class DecisionForm(Form):
     payload_hash = serializers.CharField(
         required=False, max_length=64, help_text="As it was shown; refused if the payload is another by now."
     )
+    always = serializers.BooleanField(
+        default=False, help_text="With `approved` of an action: the agent does the like from now on without asking."
+    )
 
 
 class Approvals(Resource):
@@ -107,6 +110,7 @@ class ApprovalDecision(Resource):
             status=ApprovalStatus(form["status"]),
             note=form.get("note", ""),
             shown_hash=form.get("payload_hash"),
+            always=form["always"],
         )
 
 

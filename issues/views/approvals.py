@@ -76,6 +76,7 @@ def decide(request: HttpRequest, visit: Visit, approval: int) -> HttpResponse:
         status=ApprovalStatus(word),
         note=note,
         shown_hash=request.POST.get("shown") or None,
+        always="always" in request.POST,
     )
     said = f"{decided.get_status_display()}: {decided.title}"
     if decided.failure:
