@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 import issues.converters  # noqa: F401 - makes the converters known
-from agents.views import agents, routines, runs, skills
+from agents.views import agents, policy, routines, runs, skills
 
 Patterns = list[URLPattern | URLResolver]
 
@@ -20,6 +20,7 @@ company_patterns: Patterns = [
     path("agents/", agents.agents, name="agents"),
     path("agents/hire/", agents.hire, name="hire"),
     path("agents/<str:handle>/", include(agent_patterns)),
+    path("policy/", policy.policy, name="policy"),
     path("runs/", runs.runs, name="runs"),
     path("runs/<int:run>/", runs.run_page, name="run"),
     path("runs/<int:run>/cancel/", runs.cancel, name="cancel-run"),
