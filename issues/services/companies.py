@@ -42,6 +42,12 @@ SETTINGS = (
 )
 
 
+RESERVED_KEYS = frozenset(
+    {"admin", "api", "design", "events", "health", "healthz", "login", "logout", "mcp", "profile", "static", "theme"}
+)
+"""First parts of addresses that belong to no company."""
+
+
 @service
 def found_company(*, actor: Person, name: str, key: str, mission: str = "", time_zone: str = "UTC") -> Company:
     """A new company with the actor as its first owner. Any user may found one."""
@@ -52,6 +58,8 @@ def found_company(*, actor: Person, name: str, key: str, mission: str = "", time
             "Use 2 to 10 capital letters and digits, a letter first.",
             field="key",
         )
+    if key.lower() in RESERVED_KEYS:
+        raise Invalid(f"{key} is an address of Trimus itself.", "Choose another key.", field="key")
     company = Company(
         name=check_line(name, "name", limit=120),
         key=key,

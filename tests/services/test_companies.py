@@ -11,7 +11,7 @@ from django.apps import apps
 from django.db.models import Model
 from django.utils import timezone
 
-from agents.models import Agent
+from agents.models import Agent, Checkpoint
 from agents.services.notebook import remember, write_note
 from agents.services.routines import fire_routine
 from agents.services.runs import cancel_run
@@ -212,6 +212,7 @@ def fill(company: Company) -> None:
     attach_file(actor=boss, issue=issue, name="a.txt", content=b"a")
     write_file(actor=worker, issue=issue, path="b.txt", text="b")
     record_finding(actor=worker, issue=issue, body="It works.")
+    Checkpoint.objects.create(issue=issue, number=1, agent=ada, until=issue.comments.earliest("pk"), comments=1)
     build.approval(issue, actor=worker)
     build.skill(company, agents=[ada])
     set_budget(actor=owner, company=company, agent=ada, runs=1)
@@ -258,3 +259,10 @@ class TestLogIn:
     def test_an_account_without_a_password_is_entered_by_link_only(self) -> None:
         assert not create_user(username="someone").has_usable_password()
         assert create_user(username="other", password="a long one").check_password("a long one")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", ["ADMIN", "api", "LOGIN", "static"])
+def test_a_key_that_is_an_address_of_trimus_itself_is_refused(key: str) -> None:
+    with pytest.raises(Invalid, match="address of Trimus"):
+        found_company(actor=Person(build.user()), name="Ours", key=key)
