@@ -43,9 +43,13 @@ def _told(prompt: HeartbeatPrompt) -> str:
         + ("  deferred" if section.is_deferred else "" if section.is_whole else "  cut")
         for section in prompt.sections
     ]
+    places = [
+        f"{point.message:<7} character {point.offset:>7,}  {point.tokens:>7,} tokens" for point in prompt.breakpoints
+    ]
     return "\n".join(
         [
             "=== system", prompt.system, "", "=== user", prompt.user, "", "=== sections", *rows,
+            "=== kept by providers up to", *places,
             f"{about}{prompt.tokens:,} tokens in all",
         ]
     )  # fmt: skip
