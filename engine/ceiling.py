@@ -10,6 +10,7 @@ from agents.models import Agent
 from agents.own_models import entry_for
 from agents.services.spending import Cost
 from engine.routing import choose_endpoint
+from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import Meter
 
 SYSTEM_ALLOWANCE = 8_000
@@ -29,6 +30,12 @@ def claim_ceiling(agent: Agent) -> Cost:
     output = max_output(agent, entry)
     asked = min(agent.company.prompt_budget + SYSTEM_ALLOWANCE, entry.context_window - output)
     return ceiling(entry, asked, output)
+
+
+def prompt_ceiling(agent: Agent, prompt: HeartbeatPrompt, entry: ModelEntry, meter: Meter) -> Cost:
+    """The most that a run's first call can cost, now that its prompt is known."""
+    output = entry.thinking.output_ceiling(agent.thinking_level, prompt.output_tokens)
+    return ceiling(entry, meter.guard(prompt.system) + meter.guard(prompt.user), output)
 
 
 def request_ceiling(request: ModelRequest, entry: ModelEntry, meter: Meter) -> Cost:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.conf import settings
-from django.db import IntegrityError
 from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -67,9 +66,9 @@ def claim(agent_id: int, issue_id: int) -> Run | None:
     locked = _lock(agent_id, issue_id)
     if locked is None:
         return None
-    company, agent, issue = locked
+    company, agent, issue, pending = locked
     now = timezone.now()
-    wakeups = _living(issue, agent, now)
+    wakeups = _living(pending, issue, now)
     if not any(wakeup.due_at <= now for wakeup in wakeups):
         return None
     wait = why_wait(company, agent, issue, wakeups, now)
@@ -79,23 +78,26 @@ def claim(agent_id: int, issue_id: int) -> Run | None:
     try:
         with savepoint():
             run = start(company, agent, issue, wakeups, now)
-            if run is not None:
-                reserve(run, claim_ceiling(agent), starts_run=True)
+            reserve(run, claim_ceiling(agent), starts_run=True)
     except OverBudget as refusal:
         _hold_back(wakeups, Wait(refusal.reason, until=now + (SPENT_AGAIN if refusal.is_spent else ASK_AGAIN)))
         return None
     return run
 
 
-def take_in_late(run: Run, issue: Issue) -> list[Wakeup]:
-    """Deliver also what arrived since the claim: called once, in the transaction that reads the prompt's context."""
+def take_in_late(run: Run, issue: Issue, *, shown_with: Sequence[str]) -> list[Wakeup]:
+    """The wakeups that the run delivers, also those that arrived since the claim: in the transaction that reads the
+    prompt's context. `shown_with` are the relations that the prompt shows of them."""
     now = timezone.now()
-    late = _living(issue, run.agent, now)
+    pending = Q(agent=run.agent, issue=issue, state=WakeupState.PENDING)
+    held = Wakeup.objects.select_for_update(of=("self",)).select_related(*shown_with)
+    wakeups = list(held.filter(pending | Q(run=run, state=WakeupState.CLAIMED)).order_by("pk"))
+    late = _living([wakeup for wakeup in wakeups if wakeup.run_id is None], issue, now)
     if late:
         Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in late]).update(
-            state=WakeupState.CLAIMED, claimed_at=now, run=run
+            state=WakeupState.CLAIMED, claimed_at=now, run=run, waiting_because=""
         )
-    return late
+    return [wakeup for wakeup in wakeups if wakeup.run_id == run.pk or wakeup in late]
 
 
 def _count_by(field: str, live: QuerySet[Run]) -> Coalesce:
@@ -104,23 +106,26 @@ def _count_by(field: str, live: QuerySet[Run]) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
 
 
-def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue] | None:
-    """Company, agent and issue, the first two held, so that no two starts count the same free place. None if one of
-    them is gone, or another claim holds the agent."""
+def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue, list[Wakeup]] | None:
+    """Company and agent, held, so that no two starts count the same free place; their issue with its pending wakeups,
+    held too. None if there are none any more, or another claim holds the agent."""
     company = Company.objects.select_for_update(of=("self",), no_key=True).filter(agents=agent_id).first()
     agent = Agent.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=agent_id).first()
-    issue = Issue.objects.select_related("assignee_agent").filter(pk=issue_id).first()
-    if company is None or agent is None or issue is None:
-        return None
-    agent.company = issue.company = company
-    return company, agent, issue
-
-
-def _living(issue: Issue, agent: Agent, now: datetime.datetime) -> list[Wakeup]:
-    """The pair's pending wakeups, held; those that make no sense any more end as stale, with the reason."""
     pending = list(
-        Wakeup.objects.select_for_update().filter(Q(agent=agent, issue=issue, state=WakeupState.PENDING)).order_by("pk")
+        Wakeup.objects.select_for_update(of=("self",))
+        .select_related("chain_member", "issue__assignee_agent")
+        .filter(agent=agent_id, issue=issue_id, state=WakeupState.PENDING)
+        .order_by("pk")
     )
+    if company is None or agent is None or not pending:
+        return None
+    issue = pending[0].issue
+    agent.company = issue.company = company
+    return company, agent, issue, pending
+
+
+def _living(pending: Sequence[Wakeup], issue: Issue, now: datetime.datetime) -> list[Wakeup]:
+    """Those of the held wakeups that still make sense; the others end as stale, with the reason."""
     living = []
     for wakeup in pending:
         reason = why_stale(wakeup, issue)
@@ -142,9 +147,9 @@ def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
             wakeup.save(update_fields=["waiting_because", "due_at"])
 
 
-def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], now: datetime.datetime) -> Run | None:
-    """Make the run of these pending wakeups, which is the issue's checkout; None if the issue has one. The gate is the
-    caller's business."""
+def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], now: datetime.datetime) -> Run:
+    """Make the run of these pending wakeups, which is the issue's checkout. The caller holds the company, as all who
+    start runs do, and has asked the gate."""
     leading = leading_wakeup(wakeups)
     run = Run(
         company=company,
@@ -155,16 +160,12 @@ def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], n
         provider=agent.provider,
         depth=0 if leading.is_from_person else leading.depth,
         chain=leading.chain,
-        chain_member_id=leading.chain_member_id,
+        chain_member=leading.chain_member,
         lease_seconds=settings.LEASE_SECONDS,
         started_at=now,
         deadline_at=now + RUN_DEADLINE,
     )
-    try:
-        with savepoint():
-            run.save(force_insert=True)
-    except IntegrityError:  # another agent took the issue in between
-        return None
+    run.save(force_insert=True)
     Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in wakeups]).update(
         state=WakeupState.CLAIMED, claimed_at=now, run=run, waiting_because=""
     )

@@ -13,7 +13,7 @@ from agents.adapters.reasoning import visible_text
 from agents.catalogue import ModelEntry
 from agents.models import Run
 from agents.own_models import entry_for
-from agents.services.spending import Cost, OverBudget, reserve, reserve_at_least
+from agents.services.spending import Cost, OverBudget, reserve
 from engine.actions import parse_agent_actions
 from engine.ceiling import request_ceiling
 from engine.leases import Lease
@@ -62,8 +62,8 @@ class Unanswered(Exception):
 def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
     """Ask. No database connection is held meanwhile.
 
-    Each call's worst case is set aside first. Raises Unanswered, or Fenced when the run is cancelled or lost while it
-    waits.
+    What the first call could cost was set aside with its prompt; each further one is set aside before it is made.
+    Raises Unanswered, or Fenced when the run is cancelled or lost while it waits.
     """
     route = choose_endpoint(run.agent)
     entry = entry_for(route.endpoint, route.model)
@@ -73,7 +73,8 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
     def ask(request: ModelRequest) -> Completion:
         # Each further call has what is left of the run's time, not the whole of it again.
         request = replace(request, deadline_seconds=_seconds_left(run))
-        _set_aside(run, request_ceiling(request, entry, meter), is_first=not calls)
+        if calls:
+            _set_aside(run, request_ceiling(request, entry, meter))
         completion = lease.wait_for(model_loop().start(route.endpoint, request))
         calls.append(completion)
         if completion.stop_reason is StopReason.REFUSED:
@@ -104,13 +105,10 @@ def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry)
     )
 
 
-def _set_aside(run: Run, worst: Cost, *, is_first: bool) -> None:
-    """Make sure that the call can be paid. The claim has set aside for the first; each further one is on top."""
+def _set_aside(run: Run, worst: Cost) -> None:
+    """Make sure that a further call can be paid, on top of those before it."""
     with database_turn(), unit():
-        if is_first:
-            reserve_at_least(run, worst)
-        else:
-            reserve(run, worst, starts_run=False)
+        reserve(run, worst, starts_run=False)
 
 
 def _worth_keeping(prompt: HeartbeatPrompt, message: MessageName, entry: ModelEntry) -> tuple[int, ...]:

@@ -33,6 +33,18 @@ LEAN_WINDOW = 32_000
 """Models with a window of so many tokens or less get the lean tier."""
 
 
+_SHOWN_OF_WAKEUPS = (
+    "member__user",
+    "by_agent",
+    "comment__author_agent",
+    "comment__author_member__user",
+    "subject_issue__company",
+    "subject_issue__assignee_agent",
+    "subject_issue__assignee_member__user",
+    "approval",
+)
+
+
 def gather(run: Run) -> shown.HeartbeatContext:
     """The context of a claimed run. Wakeups that arrived since the claim are taken in: read in one transaction with
     what they speak of, so that each wakeup is either in this prompt or still pending."""
@@ -40,19 +52,7 @@ def gather(run: Run) -> shown.HeartbeatContext:
         # Held while it is read: a change under way is either seen here, or noticed when the reply is applied.
         issue = _read_issue(run)
         run.prompt_facts = {SEEN: lines_of_people(issue)}
-        take_in_late(run, issue)
-        wakeups = list(
-            run.wakeups.select_related(
-                "member__user",
-                "by_agent",
-                "comment__author_agent",
-                "comment__author_member__user",
-                "subject_issue__company",
-                "subject_issue__assignee_agent",
-                "subject_issue__assignee_member__user",
-                "approval",
-            ).order_by("pk")
-        )
+        wakeups = take_in_late(run, issue, shown_with=_SHOWN_OF_WAKEUPS)
         return build_context(run.agent, issue, wakeups, run)
 
 

@@ -28,9 +28,9 @@ def follow_up(actor: Worker, run: Run, reply: AgentReply, outcomes: Sequence[Out
         _continue(actor, run, issue, run.agent, "You asked for what was not in your prompt; it stands in this one.")
         return
     assignee = issue.assignee_agent
-    if stop_if_stalled(run):
+    if not issue.is_workable or assignee is None or stop_if_stalled(run, issue, outcomes):
         return
-    if not issue.is_workable or assignee is None or _something_wakes(issue, assignee):
+    if _something_wakes(issue, assignee):
         return
     if _earned(run, assignee, reply, outcomes):
         _continue(actor, run, issue, assignee, "The issue is yours and still open.")

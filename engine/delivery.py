@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from django.db import IntegrityError
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.models import Run, Wakeup, WakeupState
@@ -26,11 +29,10 @@ SPREAD = 0.25
 """A wait is longer by up to this share of it, so that runs which failed together do not all come back together."""
 
 
-def release_undelivered(run: Run, *, delivered: Collection[int]) -> None:
-    """Give back at once what the prompt had no room for."""
-    now = timezone.now()
-    for wakeup in run.wakeups.filter(state=WakeupState.CLAIMED).exclude(pk__in=delivered).order_by("pk"):
-        _return(wakeup, due_at=now, tries=wakeup.tries, because="The prompt before had no room for it.")
+def release_undelivered(run: Run, undelivered: Collection[int]) -> None:
+    """Give back at once what the prompt had no room for, by ids."""
+    released = _claimed(run).filter(pk__in=undelivered)
+    _return(list(released), due_at=timezone.now(), because="The prompt before had no room for it.")
 
 
 def give_back(run: Run, *, wait: float | None = None) -> bool:
@@ -40,23 +42,30 @@ def give_back(run: Run, *, wait: float | None = None) -> bool:
     `wait` is in seconds: None for the backoff of their tries, else what the provider asked for, which counts if it is
     longer; 0 for a lost run, which says nothing about the provider.
     """
-    wakeups = list(run.wakeups.select_for_update().filter(state=WakeupState.CLAIMED).order_by("pk"))
-    again = [wakeup for wakeup in wakeups if wakeup.tries + 1 < TRIES]
-    for wakeup in again:
-        tries = wakeup.tries + 1
-        _return(wakeup, due_at=_due(tries, wait), tries=tries, because=f"Try {tries} failed: {run.error}")
+    wakeups = list(_claimed(run))
+    again: dict[int, list[Wakeup]] = defaultdict(list)
+    for wakeup in wakeups:
+        wakeup.tries += 1
+        if wakeup.tries < TRIES:
+            again[wakeup.tries].append(wakeup)
+    for tries, returning in again.items():
+        _return(returning, due_at=_due(tries, wait), because=f"Try {tries} failed: {run.error}", tries=tries)
     if again:
         ring_after_commit()
-    if len(again) < len(wakeups):
+    is_whole = sum(map(len, again.values())) == len(wakeups)
+    if not is_whole:
         consume_wakeups(run)
-    return bool(again) and len(again) == len(wakeups)
+    return bool(again) and is_whole
 
 
 def hold_back(run: Run, refusal: OverBudget) -> None:
     """Let the wakeups of a run that the budget ended wait for it. That is no try: what was asked is never dropped."""
-    due_at = timezone.now() + (SPENT_AGAIN if refusal.is_spent else ASK_AGAIN)
-    for wakeup in run.wakeups.select_for_update().filter(state=WakeupState.CLAIMED).order_by("pk"):
-        _return(wakeup, due_at=due_at, tries=wakeup.tries, because=refusal.reason)
+    wait = SPENT_AGAIN if refusal.is_spent else ASK_AGAIN
+    _return(list(_claimed(run)), due_at=timezone.now() + wait, because=refusal.reason)
+
+
+def _claimed(run: Run) -> QuerySet[Wakeup]:
+    return run.wakeups.select_for_update().filter(state=WakeupState.CLAIMED).order_by("pk")
 
 
 def _due(tries: int, wait: float | None) -> datetime.datetime:
@@ -67,28 +76,28 @@ def _due(tries: int, wait: float | None) -> datetime.datetime:
     return now + least * (1 + SPREAD * random.random())
 
 
-def _return(wakeup: Wakeup, *, due_at: datetime.datetime, tries: int, because: str) -> None:
-    """Make a claimed wakeup pending again, or let its pending twin stand for it."""
-    wakeup.tries = tries
+def _return(wakeups: Sequence[Wakeup], *, due_at: datetime.datetime, because: str, **values: Any) -> None:
+    """Make claimed wakeups pending again, with these values; where one has a pending twin, that stands for it."""
+    values |= {"due_at": due_at, "waiting_because": because[:300]}
     for attempt in range(1, JOIN_TRIES + 1):
-        twin = Wakeup.objects.select_for_update().filter(key=wakeup.key, state=WakeupState.PENDING).first()
-        if twin is not None:
-            _merge(wakeup, twin)
-            return
+        twins = Wakeup.objects.select_for_update().filter(
+            key__in=[wakeup.key for wakeup in wakeups], state=WakeupState.PENDING
+        )
+        by_key = {twin.key: twin for twin in twins.order_by("pk")}
+        alone = [wakeup for wakeup in wakeups if wakeup.key not in by_key]
         try:
             with savepoint():
-                Wakeup.objects.filter(pk=wakeup.pk).update(
-                    state=WakeupState.PENDING,
-                    claimed_at=None,
-                    run=None,
-                    tries=tries,
-                    due_at=due_at,
-                    waiting_because=because[:300],
+                Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in alone]).update(
+                    state=WakeupState.PENDING, claimed_at=None, run=None, **values
                 )
-            return
         except IntegrityError:  # a twin was committed in between: merge with it, unless it was claimed at once
             if attempt == JOIN_TRIES:
                 raise
+            continue
+        for wakeup in wakeups:
+            if wakeup.key in by_key:
+                _merge(wakeup, by_key[wakeup.key])
+        return
 
 
 def _merge(wakeup: Wakeup, twin: Wakeup) -> None:

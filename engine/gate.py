@@ -31,10 +31,11 @@ def why_wait(
     company: Company, agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], now: datetime.datetime
 ) -> Wait | None:
     """None if the agent may start on the issue now. Asked under the locks of company and agent."""
-    holder = issue.runs.live().values_list("agent__handle", flat=True).first()
-    if holder is not None:
-        return Wait(f"@{holder} holds the issue.")
-    reason = why_no_start(company, agent)
+    live = list(company.runs.live().values_list("issue", "agent", "agent__handle"))
+    for issue_id, _, holder in live:
+        if issue_id == issue.pk:
+            return Wait(f"@{holder} holds the issue.")
+    reason = why_no_start(company, agent, [agent_id for _, agent_id, _ in live])
     if reason is not None:
         return Wait(reason)
     return _why_no_provider(agent, now) or _why_rated(company, agent, issue, wakeups, now)

@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from agents.adapters.base import AdapterError, ErrorKind
 from agents.models import Run
+from agents.own_models import entry_for
+from agents.services.spending import NOTHING, Cost, OverBudget, reserve_rest
+from engine.ceiling import claim_ceiling, prompt_ceiling
 from engine.completion import Unanswered
 from engine.context import LEAN_WINDOW, gather
 from engine.metering import meter_of
@@ -14,12 +17,14 @@ from engine.record import keep_prompt, keep_unanswered
 from engine.routing import choose_endpoint
 from engine.slots import database_turn
 from engine.text.context import HeartbeatContext, Tier
+from issues.effects import unit
 
 
 def prepare(run: Run) -> HeartbeatPrompt:
-    """The run's prompt. PromptTooLarge when what must be shown exceeds the model's room."""
+    """The run's prompt. PromptTooLarge when what must be shown exceeds the model's room, Unanswered when the budget
+    has none for the call."""
     with database_turn():
-        return _keep(run, gather(run))
+        return _keep(run, gather(run), held=claim_ceiling(run.agent))
 
 
 def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
@@ -35,7 +40,7 @@ def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
         if leaner is None:
             raise failure
         keep_unanswered(run, failure)
-        return _keep(run, leaner)
+        return _keep(run, leaner, held=NOTHING)  # what was held is settled
 
 
 def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
@@ -46,7 +51,16 @@ def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
     return replace(context, tier=Tier.LEAN, limits=replace(context.limits, window=window))
 
 
-def _keep(run: Run, context: HeartbeatContext) -> HeartbeatPrompt:
-    prompt = build_heartbeat_prompt(context, meter_of(choose_endpoint(run.agent)))
-    keep_prompt(run, prompt, context)
+def _keep(run: Run, context: HeartbeatContext, *, held: Cost) -> HeartbeatPrompt:
+    """The context's prompt, written down, and so much set aside beside what is held that the call can be paid."""
+    route = choose_endpoint(run.agent)
+    entry, meter = entry_for(route.endpoint, route.model), meter_of(route)
+    prompt = build_heartbeat_prompt(context, meter)
+    worst = prompt_ceiling(run.agent, prompt, entry, meter)
+    try:
+        with unit():
+            keep_prompt(run, prompt, context)
+            reserve_rest(run, worst, held=held)
+    except OverBudget as refusal:
+        raise Unanswered(refusal, (), route, entry) from refusal
     return prompt

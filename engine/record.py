@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from django.db.models import Count, Sum
 from django.utils import timezone
 
-from agents.adapters.base import AdapterError, Completion, ErrorKind
-from agents.catalogue import ModelEntry
-from agents.models import Adapter, ModelCall, Run, RunState
+from agents.adapters.base import AdapterError, ErrorKind
+from agents.models import Adapter, Run, RunState
 from agents.models.run import LIVE
 from agents.services.runs import consume_wakeups
-from agents.services.spending import Cost, OverBudget, settle, settle_unknown
+from agents.services.spending import OverBudget, settle, settle_unknown
 from engine import fence
-from engine.ceiling import microdollars
+from engine.calls import cost_of, figures, write_calls
 from engine.completion import Answer, Unanswered
 from engine.delivery import give_back, hold_back, release_undelivered
 from engine.metering import learn_tokens
-from engine.routing import Route
 from engine.text.context import HeartbeatContext
 from engine.text.prompt import HeartbeatPrompt
 from issues.activity import record
@@ -59,22 +54,24 @@ def keep_prompt(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext) ->
         scenario=context.scenario.value,
         prompt_built_at=timezone.now(),
     )
-    release_undelivered(run, delivered=prompt.delivered)
+    if undelivered := {wakeup.id for wakeup in context.trigger.wakeups} - set(prompt.delivered):
+        release_undelivered(run, undelivered)
 
 
 @service
 def keep_reply(run: Run, answer: Answer) -> None:
     """The reply exactly as received, before anybody reads it, and what each call cost."""
-    _write_calls(run, answer.calls, answer.route, answer.entry)
+    usages = [call.usage for call in answer.calls]
     fence.write(
         run,
         reply=answer.text,
         replied_at=timezone.now(),
         stop_reason=answer.stop_reason,
         answered_model=answer.calls[-1].model,
-        **_figures(run, answer.route),
+        **figures(run, usages, answer.route, answer.entry),
     )
-    settle(run, _spent(answer.calls, answer.entry))
+    write_calls(run, answer.calls, answer.route, answer.entry)
+    settle(run, cost_of(usages, answer.entry))
     learn_tokens(run, answer.route, answer.calls[0])
 
 
@@ -89,11 +86,11 @@ def finish(run: Run, **values: Any) -> None:
 @service
 def keep_unanswered(run: Run, failure: Unanswered) -> None:
     """What the calls cost that came to nothing. The run goes on."""
-    _write_calls(run, failure.calls, failure.route, failure.entry)
-    spent = _spent(failure.calls, failure.entry)
-    if isinstance(failure.error, AdapterError):
-        spent += _write_failed_call(run, failure, failure.error)
-    settle(run, spent)
+    error = failure.error if isinstance(failure.error, AdapterError) else None
+    usages = [call.usage for call in failure.calls] + ([error.usage] if error is not None else [])
+    fence.write(run, **figures(run, usages, failure.route, failure.entry))
+    write_calls(run, failure.calls, failure.route, failure.entry, error)
+    settle(run, cost_of(usages, failure.entry))
 
 
 @service
@@ -102,13 +99,12 @@ def fail_unanswered(run: Run, failure: Unanswered) -> None:
     told."""
     keep_unanswered(run, failure)
     error = failure.error
-    figures = _figures(run, failure.route)
     if isinstance(error, OverBudget):
-        _end_failed(run, "budget", str(error), **figures)
+        _end_failed(run, "budget", str(error))
         hold_back(run, error)
         return
     message = _told(run, failure, error)
-    _end_failed(run, error.kind.value, message, **figures)
+    _end_failed(run, error.kind.value, message)
     if not (error.retryable and give_back(run, wait=error.retry_after)):
         _tell_final(run, message)
 
@@ -137,8 +133,8 @@ def lose(run: Run) -> None:
         _tell_final(run, message)
 
 
-def _end_failed(run: Run, kind: str, message: str, **figures: Any) -> None:
-    fence.write(run, state=RunState.FAILED, ended_at=timezone.now(), error_kind=kind, error=message[:4_000], **figures)
+def _end_failed(run: Run, kind: str, message: str) -> None:
+    fence.write(run, state=RunState.FAILED, ended_at=timezone.now(), error_kind=kind, error=message[:4_000])
     _record_end(run)
 
 
@@ -174,78 +170,5 @@ def _told(run: Run, failure: Unanswered, error: AdapterError) -> str:
     )
 
 
-def _figures(run: Run, route: Route) -> dict[str, Any]:
-    """The sums of all the run's calls, those that failed included. The cost is None as soon as one has no known
-    price."""
-    sums = run.calls.aggregate(
-        input=Sum("input_tokens", default=0),
-        cached=Sum("cached_tokens", default=0),
-        output=Sum("output_tokens", default=0),
-        reasoning=Sum("reasoning_tokens", default=0),
-        cost=Sum("cost_microdollars", default=0),
-        calls=Count("pk"),
-        priced=Count("cost_microdollars"),
-    )
-    return {
-        "provider": route.endpoint.provider,
-        "model": route.model,
-        "input_tokens": sums["input"],
-        "cached_tokens": sums["cached"],
-        "output_tokens": sums["output"],
-        "reasoning_tokens": sums["reasoning"],
-        "cost_microdollars": sums["cost"] if sums["priced"] == sums["calls"] else None,
-    }
-
-
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _spent(calls: Sequence[Completion], entry: ModelEntry) -> Cost:
-    costs = [
-        Cost(call.usage.input_tokens + call.usage.output_tokens, microdollars(entry, call.usage)) for call in calls
-    ]
-    return sum(costs, Cost(0, 0))
-
-
-def _write_calls(run: Run, calls: Sequence[Completion], route: Route, entry: ModelEntry) -> None:
-    now = timezone.now()
-    ModelCall.objects.bulk_create(
-        ModelCall(
-            company=run.company,
-            run=run,
-            attempt=run.attempt,
-            provider=route.endpoint.provider,
-            model=route.model,
-            answered_model=call.model,
-            request_id=call.provider_request_id,
-            stop_reason=call.stop_reason.value,
-            input_tokens=call.usage.input_tokens,
-            cached_tokens=call.usage.cached_input_tokens,
-            output_tokens=call.usage.output_tokens,
-            reasoning_tokens=call.usage.reasoning_tokens,
-            cost_microdollars=microdollars(entry, call.usage),
-            started_at=now - datetime.timedelta(seconds=call.seconds),
-            seconds=call.seconds,
-        )
-        for call in calls
-    )
-
-
-def _write_failed_call(run: Run, failure: Unanswered, error: AdapterError) -> Cost:
-    cost = microdollars(failure.entry, error.usage)
-    ModelCall.objects.create(
-        company=run.company,
-        run=run,
-        attempt=run.attempt,
-        provider=failure.route.endpoint.provider,
-        model=failure.route.model,
-        request_id=error.provider_request_id,
-        input_tokens=error.usage.input_tokens,
-        output_tokens=error.usage.output_tokens,
-        cost_microdollars=cost,
-        error_kind=error.kind.value,
-        error=error.message,
-        started_at=timezone.now(),
-    )
-    return Cost(error.usage.input_tokens + error.usage.output_tokens, cost)

@@ -33,7 +33,7 @@ class Timeline:
 
 
 def read_timeline(issue: Issue) -> Timeline:
-    """Read it in a fixed number of queries, however long it is."""
+    """Read it in a fixed number of queries, however long it is: three, or six beyond what a prompt could show."""
     standing = issue.comments.filter(deleted_at=None).select_related("author_agent", "author_member__user")
     newest = list(standing.order_by("-pk")[: NEWEST + 1])
     left_out = 0
@@ -46,7 +46,9 @@ def read_timeline(issue: Issue) -> Timeline:
     since = kept[0].created_at if first else None
     entries = [_comment(comment) for comment in (*first, *kept)] + _activity(issue, since)
     entries.sort(key=lambda entry: entry.written_at if isinstance(entry, ContextComment) else entry.at)
-    pinned = standing.filter(pinned_at__isnull=False).order_by("pk")
+    pinned = [comment for comment in kept if comment.pinned_at is not None]
+    if first:
+        pinned = list(standing.filter(pinned_at__isnull=False).order_by("pk"))
     return Timeline(
         history=History(tuple(entries), left_out),
         pinned=tuple(_comment(comment) for comment in pinned),

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent, Run, Wakeup, WakeupState
+from agents.services.runs import held_by
 from agents.services.wakeups import wake_agent
 from engine import fence
 from engine.apply import apply_reply
@@ -23,6 +24,7 @@ from issues.actors import SYSTEM
 from issues.effects import Wake, unit
 from issues.models import Issue
 from issues.refusals import Conflict, Invalid
+from issues.services.locks import lock_company
 from issues.sources import WakeupSource
 from issues.texts import fold
 
@@ -89,6 +91,10 @@ def draft_prompt(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup] | None = 
 
 def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
     with unit():
+        company = lock_company(issue.company)
+        held = issue.runs.live().select_related("agent").first()
+        if held is not None:
+            raise held_by(held)
         wakeup = wake_agent(
             Wake(
                 agent_id=agent.pk,
@@ -101,9 +107,7 @@ def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
         )
         if wakeup.state == WakeupState.REFUSED:
             raise Conflict(wakeup.ended_because)
-        run = start(agent.company, agent, issue, [wakeup], timezone.now())
-        if run is None:
-            raise Conflict(f"Somebody is at work on {issue.identifier}.")
+        run = start(company, agent, issue, [wakeup], timezone.now())
         context = gather(run)
         keep_prompt(run, build_heartbeat_prompt(context, meter_of_agent(agent)), context)
         fence.write(run, reply=storable(reply), replied_at=timezone.now(), provider="file", stop_reason="end")

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 
 from django.db import IntegrityError
-from django.db.models import Count, F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, RunState, Wakeup, WakeupState
@@ -64,7 +64,7 @@ def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None) -> Run:
     held = issue.runs.live().select_related("agent").first()
     if held is not None:
         raise held_by(held)
-    reason = why_no_start(company, worker)
+    reason = why_no_start(company, worker, list(company.runs.live().values_list("agent", flat=True)))
     if reason is not None:
         raise Conflict(reason)
     wakeups = list(Wakeup.objects.select_for_update().filter(agent=worker, issue=issue, state=WakeupState.PENDING))
@@ -106,16 +106,16 @@ def release(*, actor: Actor, issue: Issue) -> Run:
     return run
 
 
-def why_no_start(company: Company, agent: Agent) -> str | None:
-    """Why the agent cannot begin another run now, whatever it works with; asked under the locks of both rows."""
+def why_no_start(company: Company, agent: Agent, at_work: Sequence[int]) -> str | None:
+    """Why the agent cannot begin another run now, whatever it works with; asked under the locks of both rows. `at_work`
+    are the agents of the company's live runs, by id."""
     if company.status != CompanyStatus.ACTIVE:
         return "The company is paused."
     if not agent.is_active:
         return f"@{agent.handle} is {agent.get_status_display().lower()}."
-    live = company.runs.live().aggregate(all=Count("pk"), own=Count("pk", filter=Q(agent=agent)))
-    if live["own"] >= agent.max_concurrent_runs:
+    if at_work.count(agent.pk) >= agent.max_concurrent_runs:
         return f"@{agent.handle} is at work on {_count_runs(agent.max_concurrent_runs)} already."
-    if live["all"] >= company.max_concurrent_runs:
+    if len(at_work) >= company.max_concurrent_runs:
         return f"The company has {_count_runs(company.max_concurrent_runs)} under way, its limit."
     return None
 

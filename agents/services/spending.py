@@ -6,10 +6,9 @@ So ten calls that start at once cannot together spend what each alone could. Row
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from agents.models import Agent, Budget, Reservation, Run, Spending, Wakeup, WakeupState
@@ -23,6 +22,15 @@ from issues.services.inbox import tell_board
 
 WARN_PERCENT = 80
 DIMENSIONS = ("tokens", "microdollars", "runs")
+_SETTLED = (
+    "tokens",
+    "microdollars",
+    "reserved_tokens",
+    "reserved_microdollars",
+    "unpriced_calls",
+    "warned_at",
+    "stopped_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,9 @@ class Cost:
         known = self.microdollars is not None and other.microdollars is not None
         money = (self.microdollars or 0) + (other.microdollars or 0)
         return Cost(self.tokens + other.tokens, money if known else None)
+
+
+NOTHING = Cost(0, 0)
 
 
 class OverBudget(Conflict):
@@ -79,7 +90,7 @@ def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
     Raises OverBudget, with nothing set aside, if it does not fit the company's or the agent's budget.
     """
     month = this_month()
-    rows = list(_lock_rows(run, month))
+    rows = _lock_rows(run, month)
     for row, budget in rows:
         if budget is not None:
             _check_room(row, budget, worst, starts_run=starts_run)
@@ -87,22 +98,18 @@ def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
         row.reserved_tokens += worst.tokens
         row.reserved_microdollars += worst.microdollars or 0
         row.runs += 1 if starts_run else 0
-        row.save(update_fields=["reserved_tokens", "reserved_microdollars", "runs"])
-    held, _ = Reservation.objects.get_or_create(run=run, defaults={"month": month})
-    held.tokens += worst.tokens
-    held.microdollars += worst.microdollars or 0
-    held.save(update_fields=["tokens", "microdollars"])
+    Spending.objects.bulk_update([row for row, _ in rows], ["reserved_tokens", "reserved_microdollars", "runs"])
+    _set_aside(run, month, worst, is_first=starts_run)
 
 
-def reserve_at_least(run: Run, worst: Cost) -> None:
-    """Set aside what is missing to `worst`, when the call to come turns out dearer than was set aside for it."""
-    held = Reservation.objects.filter(run=run).first()
-    tokens = worst.tokens - (held.tokens if held is not None else 0)
+def reserve_rest(run: Run, worst: Cost, *, held: Cost) -> None:
+    """Set aside what is missing to `worst`, when the call to come turns out dearer than what is held for it."""
+    tokens = max(0, worst.tokens - held.tokens)
     money = None
     if worst.microdollars is not None:
-        money = max(0, worst.microdollars - (held.microdollars if held is not None else 0))
-    if tokens > 0 or money:
-        reserve(run, Cost(max(0, tokens), money), starts_run=False)
+        money = max(0, worst.microdollars - (held.microdollars or 0))
+    if tokens or money:
+        reserve(run, Cost(tokens, money), starts_run=False)
 
 
 def settle(run: Run, spent: Cost | None) -> None:
@@ -112,7 +119,8 @@ def settle(run: Run, spent: Cost | None) -> None:
     if held is None:
         return
     cost = spent if spent is not None else Cost(held.tokens, held.microdollars)
-    for row, budget in list(_lock_rows(run, held.month)):
+    rows = _lock_rows(run, held.month)
+    for row, budget in rows:
         row.reserved_tokens = max(0, row.reserved_tokens - held.tokens)
         row.reserved_microdollars = max(0, row.reserved_microdollars - held.microdollars)
         row.tokens += cost.tokens
@@ -120,15 +128,16 @@ def settle(run: Run, spent: Cost | None) -> None:
         row.unpriced_calls += 1 if cost.microdollars is None else 0
         if budget is not None:
             _tell_if_near(run.company, row, budget)
-        row.save()
+    Spending.objects.bulk_update([row for row, _ in rows], _SETTLED)
     held.delete()
-    _wake_waiting(run.company)
+    if any(budget is not None for _, budget in rows):
+        _wake_waiting(run.company)
 
 
 def settle_unknown(run: Run) -> None:
     """Settle a run that ended without an answer. A call that was under way may have been billed: what was set aside
     for it counts. One that never asked has spent nothing."""
-    settle(run, None if run.prompt_built_at is not None else Cost(0, 0))
+    settle(run, None if run.prompt_built_at is not None else NOTHING)
 
 
 def used_share(run: Run) -> float:
@@ -144,18 +153,30 @@ def this_month() -> datetime.date:
     return timezone.now().astimezone(datetime.UTC).date().replace(day=1)
 
 
-def _lock_rows(run: Run, month: datetime.date) -> Iterator[tuple[Spending, Budget | None]]:
+def _set_aside(run: Run, month: datetime.date, worst: Cost, *, is_first: bool) -> None:
+    more = {"tokens": worst.tokens, "microdollars": worst.microdollars or 0}
+    held = Reservation.objects.filter(run=run)
+    if is_first or not held.update(**{name: F(name) + amount for name, amount in more.items()}):
+        Reservation.objects.create(run=run, month=month, **more)
+
+
+def _lock_rows(run: Run, month: datetime.date) -> list[tuple[Spending, Budget | None]]:
+    rows = _rows(run, month, lock=True)
+    if len(rows) == 2:
+        return rows
+    for agent in (None, run.agent):  # the first call of the month
+        Spending.objects.get_or_create(company=run.company, agent=agent, month=month)
     return _rows(run, month, lock=True)
 
 
-def _rows(run: Run, month: datetime.date, *, lock: bool) -> Iterator[tuple[Spending, Budget | None]]:
-    """The company's and the agent's row of the month with the budget that bounds it, if there is one."""
-    applying = Budget.objects.filter(Q(agent=None) | Q(agent=run.agent), company=run.company).select_related("agent")
+def _rows(run: Run, month: datetime.date, *, lock: bool) -> list[tuple[Spending, Budget | None]]:
+    """The company's and the agent's row of the month, as far as they exist, with the budget that bounds each."""
+    both = Q(agent=None) | Q(agent=run.agent)
+    applying = Budget.objects.filter(both, company=run.company).select_related("agent")
     budgets = {budget.agent_id: budget for budget in applying}
-    for agent in (None, run.agent):
-        found, _ = Spending.objects.get_or_create(company=run.company, agent=agent, month=month)
-        row = Spending.objects.select_for_update().get(pk=found.pk) if lock else found
-        yield row, budgets.get(agent.pk if agent is not None else None)
+    found = Spending.objects.filter(both, company=run.company, month=month)
+    found = found.order_by(F("agent").asc(nulls_first=True))
+    return [(row, budgets.get(row.agent_id)) for row in (found.select_for_update() if lock else found)]
 
 
 def _limits(budget: Budget) -> list[tuple[str, int]]:

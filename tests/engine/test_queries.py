@@ -9,9 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent, RunState
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
+from issues.actors import Person
 from issues.models import Company, Status
+from issues.services.companies import change_company
 from tests import build
 from tests.engine.running import FakeModel, run_all
+from tests.engine.test_claiming import mention
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,14 +52,19 @@ def test_a_whole_heartbeat_asks_sixty_times_at_most(company: Company, ada: Agent
     assert len(statements) <= MOST, "\n".join(statement[:120] for statement in statements)
 
 
-def test_it_asks_as_often_on_a_long_issue_as_on_a_short_one(company: Company, ada: Agent, model: FakeModel) -> None:
+def test_it_asks_as_often_on_a_long_issue_as_on_a_short_one(
+    company: Company, ada: Agent, owner: Person, model: FakeModel
+) -> None:
+    company = change_company(actor=owner, company=company, comments_wake_assignee=False)
     model.answers = ["Noted.\n\n/priority high"]
     counts = []
     for size in (5, 5, 200):  # the first run of a month makes the rows that count what is spent
         issue = build.issue(company, status=Status.BACKLOG, assignee=ada)
         for number in range(size):
-            child = build.issue(company, parent=issue, status=Status.BACKLOG, assignee=ada)
+            child = build.issue(company, parent=issue, status=Status.BACKLOG)
             build.comment(child, f"Word {number}.")
             build.comment(issue, f"Comment {number}.")
-        counts.append(len(count_queries()))
-    assert counts[1] == counts[2]
+        mention(ada, issue)
+        last = count_queries()
+        counts.append(len(last))
+    assert counts[1] == counts[2], "\n".join(s[:130] for s in last)

@@ -1,0 +1,87 @@
+"""The model calls of a run: a row each, and their sums on the run."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from agents.adapters.base import AdapterError, Completion, Usage
+from agents.catalogue import ModelEntry
+from agents.models import ModelCall, Run
+from agents.services.spending import NOTHING, Cost
+from engine.ceiling import microdollars
+from engine.routing import Route
+
+
+def write_calls(
+    run: Run, calls: Sequence[Completion], route: Route, entry: ModelEntry, failure: AdapterError | None = None
+) -> None:
+    """Write down each call that was answered, and the one that failed after them."""
+    rows = [_row(run, route, entry, call.usage, **_answered(call)) for call in calls]
+    if failure is not None:
+        rows.append(_row(run, route, entry, failure.usage, **_failed(failure)))
+    ModelCall.objects.bulk_create(rows)
+
+
+def cost_of(usages: Sequence[Usage], entry: ModelEntry) -> Cost:
+    """What these calls cost together."""
+    costs = [Cost(usage.input_tokens + usage.output_tokens, microdollars(entry, usage)) for usage in usages]
+    return sum(costs, NOTHING)
+
+
+def figures(run: Run, usages: Sequence[Usage], route: Route, entry: ModelEntry) -> dict[str, Any]:
+    """The run's fields with these calls on top of those that it had. The cost is None as soon as one call has no known
+    price."""
+    total = sum(usages, Usage())
+    cost = cost_of(usages, entry).microdollars
+    had_calls = bool(run.model)
+    if had_calls:
+        known = cost is not None and run.cost_microdollars is not None
+        cost = (cost or 0) + (run.cost_microdollars or 0) if known else None
+    return {
+        "provider": route.endpoint.provider,
+        "model": route.model,
+        "input_tokens": run.input_tokens + total.input_tokens,
+        "cached_tokens": run.cached_tokens + total.cached_input_tokens,
+        "output_tokens": run.output_tokens + total.output_tokens,
+        "reasoning_tokens": run.reasoning_tokens + total.reasoning_tokens,
+        "cost_microdollars": cost,
+    }
+
+
+def _row(run: Run, route: Route, entry: ModelEntry, usage: Usage, **fields: Any) -> ModelCall:
+    return ModelCall(
+        company=run.company,
+        run=run,
+        attempt=run.attempt,
+        provider=route.endpoint.provider,
+        model=route.model,
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_input_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        cost_microdollars=microdollars(entry, usage),
+        **fields,
+    )
+
+
+def _answered(call: Completion) -> dict[str, Any]:
+    return {
+        "answered_model": call.model,
+        "request_id": call.provider_request_id,
+        "stop_reason": call.stop_reason.value,
+        "started_at": timezone.now() - datetime.timedelta(seconds=call.seconds),
+        "seconds": call.seconds,
+    }
+
+
+def _failed(failure: AdapterError) -> dict[str, Any]:
+    return {
+        "request_id": failure.provider_request_id,
+        "error_kind": failure.kind.value,
+        "error": failure.message,
+        "started_at": timezone.now(),
+    }
