@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.views.policy import movable_permissions
 from engine.actions import parse_agent_actions
 from engine.reference import verbs_page
 from engine.verbs.registry import BY_NAME, VERBS
@@ -38,6 +39,10 @@ def test_poke_is_explained_by_help(stage: Stage) -> None:
     assert "You asked about /poke. /poke <@handle>: poke a colleague gently\nGently." in (
         draft_prompt(stage.bob, stage.again()).user
     )
+
+
+def test_a_rule_of_the_company_can_be_about_poke() -> None:
+    assert movable_permissions()["poke"] is POKE.right
 
 
 def test_poke_stands_on_the_page_of_verbs() -> None:
