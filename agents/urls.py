@@ -3,7 +3,8 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 import issues.converters  # noqa: F401 - makes the converters known
-from agents.views import agents, policy, routines, runs, skills
+from agents.views import agents, budgets, costs, policy, providers, routines, runs, skills, start
+from agents.views.verbs import verbs
 
 Patterns = list[URLPattern | URLResolver]
 
@@ -38,4 +39,7 @@ company_patterns: Patterns = [
     path("routines/<int:routine>/fire/", routines.fire, name="fire-routine"),
 ]
 
-urlpatterns = [path("<company:company>/", include(company_patterns))]
+urlpatterns = [
+    path("help/verbs/", verbs, name="verbs"),
+    path("<company:company>/", include(company_patterns)),
+]

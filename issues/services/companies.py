@@ -43,7 +43,21 @@ SETTINGS = (
 
 
 RESERVED_KEYS = frozenset(
-    {"admin", "api", "design", "events", "health", "healthz", "login", "logout", "mcp", "profile", "static", "theme"}
+    {
+        "admin",
+        "api",
+        "design",
+        "events",
+        "health",
+        "healthz",
+        "help",
+        "login",
+        "logout",
+        "mcp",
+        "profile",
+        "static",
+        "theme",
+    }
 )
 """First parts of addresses that belong to no company."""
 

@@ -1,0 +1,18 @@
+"""The help page on verbs, for people who read or write what agents say."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from engine.reference import BODIES
+from engine.verbs.registry import VERBS
+
+
+@require_safe
+@login_required
+def verbs(request: HttpRequest) -> HttpResponse:
+    """Every verb with what it does, where, and an example. It is the same for all companies."""
+    return render(request, "agents/verbs.html", {"verbs": [(verb, BODIES[verb.body]) for verb in VERBS]})
