@@ -37,6 +37,14 @@ company_patterns: Patterns = [
     path("routines/<int:routine>/edit/", routines.edit, name="edit-routine"),
     path("routines/<int:routine>/switch/", routines.switch, name="switch-routine"),
     path("routines/<int:routine>/fire/", routines.fire, name="fire-routine"),
+    path("settings/policy/", policy.policy, name="policy"),
+    path("settings/policy/<str:handle>/", policy.preset, name="set-preset"),
+    path("settings/models/", providers.providers, name="providers"),
+    path("settings/budgets/", budgets.budgets, name="budgets"),
+    path("costs/", costs.costs, name="costs"),
+    path("start/", start.start, name="start"),
+    path("start/agent/", start.hire, name="hire-first"),
+    path("start/issue/", start.open_issue, name="open-first"),
 ]
 
 urlpatterns = [

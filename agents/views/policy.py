@@ -20,7 +20,7 @@ from issues.services.policy import change_policy
 
 PRESETS = (
     (PolicyPreset.PROBATION, "As standard, but it asks the board before it closes, assigns or opens an issue."),
-    (PolicyPreset.STANDARD, "It works its own issues and their children, and asks before it closes or hands on another's."),
+    (PolicyPreset.STANDARD, "It works its own issues and their children, and asks before it closes or moves others."),
     (PolicyPreset.TRUSTED, "As standard, and it closes and moves the issues of those who report to it."),
 )  # fmt: skip
 

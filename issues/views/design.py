@@ -15,7 +15,7 @@ _ICONS = (
     "home", "board", "list", "inbox", "approval", "question", "agent", "run", "activity", "person", "people", "plus",
     "search", "close", "check", "menu", "more", "down", "right", "arrow", "pin", "edit", "trash", "comment", "clock",
     "calendar", "label", "project", "children", "file", "finding", "skill", "alert", "stop", "pause", "play", "cost",
-    "sun", "moon", "system", "leave", "eye", "link",
+    "sun", "moon", "system", "leave", "eye", "link", "settings",
 )  # fmt: skip
 _GROUNDS = ("page", "sunken", "surface", "raised", "hover")
 _SIZES = ("tiny", "small", "body", "large", "title", "display")

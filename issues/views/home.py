@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from agents.first_steps import first_steps
 from agents.models import Run
 from issues.events import MOST_AT_ONCE, changes_since
 from issues.models import InboxItem, Issue, Member, User
@@ -16,6 +17,7 @@ from issues.names import Names
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.services.companies import pause_company, resume_company
 from issues.views.activity import newest_lines, tell_lines, wanted_by
+from issues.views.fortnight import read_fortnight
 from issues.views.inbox import WANTING
 
 SHOWN = 8
@@ -50,6 +52,8 @@ def home(request: HttpRequest, visit: Visit) -> HttpResponse:
             for run in running.defer("system_message", "user_message", "reply", "prompt_sections")[:SHOWN]
         ],
         "mine": mine.in_work_order()[:SHOWN],
+        "fortnight": read_fortnight(visit.company),
+        "steps": first_steps(visit.company),
         "told": tell_lines(lines, names, f"/{visit.company.slug}/"),
     }
     return show(request, visit, "issues/home_view.html" if is_partial(request) else "issues/home.html", context)

@@ -99,6 +99,7 @@
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (document.body.dataset.keys === "off" && event.key !== "Escape") return;
     if (find("dialog[open]")) return;
     if (isField(event.target)) {
       if (event.key === "Escape") event.target.blur();

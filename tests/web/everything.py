@@ -16,6 +16,7 @@ from issues.actors import Person
 from issues.models import Company, InboxItem
 from issues.services.files import attach_file, write_file
 from issues.services.findings import record_finding
+from issues.services.keys import create_agent_key
 from tests import build
 
 CANARY = "canary-7f3a"
@@ -61,6 +62,8 @@ def one_of_everything(company: Company, founder: Person) -> Everything:
         "project": build.project(company, CANARY, description=CANARY).pk,
         "label": build.label(company, CANARY).pk,
         "skill": build.skill(company, CANARY, CANARY).pk,
+        "member": build.member_row(build.member(company, handle=CANARY)).pk,
+        "key": create_agent_key(actor=founder, agent=agent, name=CANARY)[0].pk,
         "routine": build.routine(company, agent, title=CANARY).pk,
     }
     return Everything(company, parts)

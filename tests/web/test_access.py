@@ -14,6 +14,15 @@ from tests.web.everything import CANARY, addresses, one_of_everything
 
 Browse = Callable[[Person], Client]
 ADDRESSES = sorted(set(addresses()))
+OWNERS_CHANGES: list[tuple[str, dict[str, str]]] = [
+    ("settings", {"part": "retention", "retention_days": "5"}),
+    ("members", {"username": "eve", "role": "owner"}),
+    ("set-role", {"role": "owner"}),
+    ("remove-member", {}),
+    ("revoke-key", {}),
+    ("providers", {"default_model": "m"}),
+    ("budgets", {"tokens": "5"}),
+]
 CHANGES = [
     ("set-status", {"status": "done"}),
     ("assign", {"assignee": "me"}),
@@ -77,6 +86,16 @@ def test_a_viewer_changes_nothing(company: Company, founder: Person, browse: Bro
     client = browse(build.member(company, role=Role.VIEWER))
     before = Activity.objects.count()
     for name, values in CHANGES:
+        answer = client.post(everything.address(name, dict(ADDRESSES)[name]), values)
+        assert answer.status_code == 403, name
+    assert Activity.objects.count() == before
+
+
+def test_a_board_member_changes_nothing_that_is_for_owners(company: Company, founder: Person, browse: Browse) -> None:
+    everything = one_of_everything(company, founder)
+    client = browse(build.member(company))
+    before = Activity.objects.count()
+    for name, values in OWNERS_CHANGES:
         answer = client.post(everything.address(name, dict(ADDRESSES)[name]), values)
         assert answer.status_code == 403, name
     assert Activity.objects.count() == before

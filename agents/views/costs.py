@@ -1,0 +1,153 @@
+"""Costs of a month: by day, agent, project, model and issue. Every call of a model counts, whatever became of it."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce, NullIf, TruncDate
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from agents.models import Budget, ModelCall
+from agents.services.spending import this_month
+from issues.charts import draw
+from issues.names import Names
+from issues.pages import Visit, company_page, show
+
+MOST_ISSUES = 20
+
+_FIGURES: dict[str, Any] = {
+    "calls": Count("pk"),
+    "tokens": Sum(F("input_tokens") + F("output_tokens")),
+    "money": Sum("cost_microdollars"),
+    "unpriced": Count(
+        "pk", filter=Q(cost_microdollars=None) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0))
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one agent, project, model, issue or day cost. `money` is None where no price is known."""
+
+    name: str
+    address: str
+    calls: int
+    tokens: int
+    money: int | None
+    unpriced: int
+    percent: int
+    """Of the dearest in its table, or of the one with the most tokens where nothing has a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    title: str
+    of: str
+    rows: tuple[Share, ...]
+
+
+@require_safe
+@company_page
+def costs(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """`month` is one like 2026-11, in UTC as budgets are; the present one unless asked."""
+    month = _month(request.GET.get("month", ""))
+    following = _following(month)
+    calls = ModelCall.objects.filter(
+        company=visit.company, started_at__gte=_midnight(month), started_at__lt=_midnight(following)
+    )
+    days = _days(calls, month, following)
+    totals = calls.aggregate(**_FIGURES)
+    measure = "money" if totals["money"] else "tokens"
+    context = {
+        "at": reverse("costs", args=[visit.company.slug]),
+        "month": month,
+        "before": (month - datetime.timedelta(days=1)).replace(day=1),
+        "after": following if following <= this_month() else None,
+        "totals": totals,
+        "measure": measure,
+        "chart": draw([(day.name, getattr(day, measure) or 0) for day in days], width=720, height=120),
+        "days": [day for day in days if day.calls],
+        "tables": _tables(visit, calls),
+        "budget": Budget.objects.filter(company=visit.company, agent=None).first(),
+    }
+    return show(request, visit, "agents/costs.html", context)
+
+
+def _month(asked: str) -> datetime.date:
+    try:
+        month = datetime.datetime.strptime(asked, "%Y-%m").replace(tzinfo=datetime.UTC).date()
+    except ValueError:
+        return this_month()
+    return month if datetime.date(2000, 1, 1) <= month <= this_month() else this_month()
+
+
+def _following(month: datetime.date) -> datetime.date:
+    return (month + datetime.timedelta(days=31)).replace(day=1)
+
+
+def _midnight(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time.min, tzinfo=datetime.UTC)
+
+
+def _days(calls: QuerySet[ModelCall], month: datetime.date, following: datetime.date) -> list[Share]:
+    """Every day of the month up to today, those without a call too."""
+    day = TruncDate("started_at", tzinfo=datetime.UTC)
+    rows: dict[datetime.date, Any] = {row["day"]: row for row in calls.annotate(day=day).order_by().values("day").annotate(**_FIGURES)}
+    today = datetime.datetime.now(datetime.UTC).date()
+    nothing = {"calls": 0, "tokens": 0, "money": 0, "unpriced": 0}
+    days = []
+    while month < following and month <= today:
+        row = rows.get(month, nothing)
+        figures = {name: row[name] for name in nothing}
+        days.append(Share(name=f"{month:%-d %b}", address="", percent=0, **figures))
+        month += datetime.timedelta(days=1)
+    return days
+
+
+def _tables(visit: Visit, calls: QuerySet[ModelCall]) -> list[Table]:
+    slug = visit.company.slug
+    agents = Names(visit.company).agents
+
+    def by_agent(row: dict[str, Any]) -> tuple[str, str]:
+        agent = agents.get(row["run__agent"] or 0)
+        return (agent.name, reverse("agent", args=[slug, agent.handle])) if agent else ("Beside runs", "")
+
+    def by_project(row: dict[str, Any]) -> tuple[str, str]:
+        pk = row["run__issue__project"]
+        return (row["run__issue__project__name"], reverse("project", args=[slug, pk])) if pk else ("No project", "")
+
+    def by_issue(row: dict[str, Any]) -> tuple[str, str]:
+        number = row["run__issue__number"]
+        if number is None:
+            return "No issue, or one that was deleted", ""
+        identifier = f"{visit.company.key}-{number}"
+        return f"{identifier} {row['run__issue__title']}", reverse("issue", args=[slug, identifier])
+
+    model = Coalesce(NullIf(F("answered_model"), Value("")), F("model"))
+    project = calls.values("run__issue__project", "run__issue__project__name")
+    issue = calls.values("run__issue__number", "run__issue__title")
+    return [
+        Table("By agent", "Agent", _shares(calls.values("run__agent"), by_agent)),
+        Table("By model", "Model", _shares(calls.values(named=model), lambda row: (row["named"], ""))),
+        Table("By project", "Project", _shares(project, by_project)),
+        Table("By issue", "Issue", _shares(issue, by_issue, most=MOST_ISSUES)),
+    ]
+
+
+def _shares(grouped: Any, named: Any, *, most: int = 200) -> tuple[Share, ...]:
+    """The dearest first; where nothing has a price, those with the most tokens."""
+    rows = list(grouped.annotate(**_FIGURES).order_by(F("money").desc(nulls_last=True), "-tokens")[:most])
+    by_money = any(row["money"] for row in rows)
+    measure = "money" if by_money else "tokens"
+    highest = max((row[measure] or 0 for row in rows), default=0)
+    shares = []
+    for row in rows:
+        name, address = named(row)
+        figures = {key: row[key] for key in _FIGURES}
+        shares.append(Share(name, address, percent=100 * (row[measure] or 0) // max(highest, 1), **figures))
+    return tuple(shares)
