@@ -12,6 +12,7 @@ from issues.views import (
     company,
     design,
     findings,
+    founding,
     home,
     inbox,
     issue,
@@ -104,6 +105,7 @@ company_patterns: Patterns = [
 
 urlpatterns = [
     path("", home.companies, name="companies"),
+    path("found-company/", founding.found, name="found-company"),
     path("login/", session.log_in, name="log-in"),
     path("login/<str:token>/", session.log_in_by_link, name="log-in-by-link"),
     path("logout/", session.log_out, name="log-out"),

@@ -7,11 +7,13 @@ import pytest
 from agents.models import Wakeup
 from agents.services.wakeups import run_heartbeat
 from engine.demo.company import make_demo_company
+from engine.demo.first import hire_first_agent
 from issues.actors import Person
 from issues.models import Approval, ApprovalStatus, Company, Issue, Status
 from issues.services.accounts import installation_founder
 from issues.services.approvals import decide_approval
 from issues.services.issues import assign_issue, create_issue
+from tests import build
 from tests.engine.test_heartbeat import run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,3 +69,13 @@ def test_pressing_run_starts_a_seeded_issue_and_what_waits_for_it(demo: tuple[Co
     run_all()
     letter = Issue.objects.get(title="Newsletter for April")
     assert letter.status == Status.DONE
+
+
+def test_the_first_agent_of_a_newcomer_says_what_a_run_is_and_closes_the_issue() -> None:
+    company, founder = build.company_with_founder()
+    robin = hire_first_agent(actor=founder, company=company)
+    issue = create_issue(actor=founder, company=company, title="Say hello", assignee=robin)
+    assert [run.agent.handle for run in run_all()] == ["robin"]
+    issue.refresh_from_db()
+    assert issue.status == Status.DONE
+    assert issue.identifier in issue.comments.get().body

@@ -107,3 +107,18 @@ def test_a_script_whose_session_ended_is_told_and_takes_nothing_away(company: Co
     )
     assert answer.status_code == 401
     assert "what you wrote is still here" in answer.headers["HX-Trigger"]
+
+
+def test_who_has_no_company_founds_one_and_comes_to_the_first_steps(user: User) -> None:
+    client = Client()
+    client.force_login(user)
+    assert b"Found a company" in client.get("/").content
+    answer = client.post("/found-company/", {"name": "Lighthouse Press", "key": "", "time_zone": "Europe/Berlin"})
+    assert answer.headers["Location"] == "/lp/start/"
+    assert client.get("/lp/start/").status_code == 200
+
+
+def test_a_company_with_a_key_that_is_taken_is_not_founded_and_the_form_kept(page: Client, company: Company) -> None:
+    answer = page.post("/found-company/", {"name": "Acme two", "key": "ACME", "time_zone": "UTC"})
+    assert answer.status_code == 409
+    assert b'value="Acme two"' in answer.content
