@@ -9,11 +9,13 @@ class AgentsConfig(AppConfig):
 
     def ready(self) -> None:
         from agents.services.wakeups import on_wake
+        from agents.services.withdrawing import withdraw_wakeups
         from issues import listeners
 
         checks.register(check_own_models)
 
         listeners.wake_listeners = (on_wake,)
+        listeners.wakeup_withdrawers = (withdraw_wakeups,)
 
 
 def check_own_models(**_: Any) -> list[checks.CheckMessage]:

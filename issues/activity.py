@@ -6,6 +6,7 @@ from typing import Any
 
 from issues.actors import Actor, Person, Worker
 from issues.models import Activity, ActorKind, Company, Issue
+from issues.traces import trace_line
 
 
 def record(actor: Actor, kind: str, target: Issue | Company, **data: Any) -> Activity:
@@ -23,4 +24,5 @@ def record(actor: Actor, kind: str, target: Issue | Company, **data: Any) -> Act
         line.agent = actor.agent
         line.run = actor.run
     line.save(force_insert=True)
+    trace_line(line.pk)
     return line

@@ -19,6 +19,7 @@ from issues import listeners
 from issues.actors import Actor, Worker
 from issues.models import Approval, Comment, Issue, Status
 from issues.sources import WakeupSource
+from issues.traces import forgotten_when_undone, trace_wakeup
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,7 +69,7 @@ def unit() -> Iterator[None]:
     if _unit.get() is not None:
         yield
         return
-    with transaction.atomic():
+    with forgotten_when_undone(), transaction.atomic():
         mine = _Unit()
         token = _unit.set(mine)
         try:
@@ -84,7 +85,7 @@ def savepoint() -> Iterator[None]:
     mine = _current()
     before = dict(mine.entered)
     try:
-        with transaction.atomic():
+        with forgotten_when_undone(), transaction.atomic():
             yield
     except BaseException:
         mine.entered = before
@@ -129,7 +130,9 @@ def wake(cause: Wake) -> None:
     if _quiet.get():
         return
     for listener in listeners.wake_listeners:
-        listener(cause)
+        begun = listener(cause)
+        if begun is not None:
+            trace_wakeup(begun)
 
 
 def mark_entered(
@@ -143,6 +146,8 @@ def mark_entered(
 ) -> None:
     """Note that the issue entered todo or in_progress, or got its assignee there. `blocker_resolved` outranks
     `assigned`."""
+    if _quiet.get():
+        return
     marks = _current().entered
     if issue.pk in marks and marks[issue.pk].source is WakeupSource.BLOCKER_RESOLVED:
         return

@@ -3,16 +3,20 @@ way in which the tracker reaches the agents that build on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from issues.actors import Actor
+    from issues.actors import Actor, Person
     from issues.effects import Wake
     from issues.models import Approval
 
-wake_listeners: tuple[Callable[[Wake], None], ...] = ()
-"""Called inside the transaction for each cause to wake an agent; `agents` turns it into a wakeup row."""
+wake_listeners: tuple[Callable[[Wake], int | None], ...] = ()
+"""Called inside the transaction for each cause to wake an agent; `agents` turns it into a wakeup row, and answers its
+id if it is a new one that waits."""
+
+wakeup_withdrawers: tuple[Callable[[Person, Sequence[int]], None], ...] = ()
+"""Called inside the transaction that undoes what a person did, with the ids of the wakeups that it caused."""
 
 approval_carriers: tuple[Callable[[Approval, Actor], None], ...] = ()
 """Called inside the deciding transaction for an approved action; `engine` carries it out."""

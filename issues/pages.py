@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from django.apps import apps
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
+from django.core import signing
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -25,9 +26,12 @@ from django.utils import timezone
 from issues.actors import Person
 from issues.models import Activity, Approval, ApprovalStatus, Company, InboxItem, Member, Role, User
 from issues.names import somebody_of
-from issues.refusals import NotFound, Refusal
+from issues.refusals import Invalid, NotFound, Refusal
+from issues.traces import Trace, Tracing
 
 P = ParamSpec("P")
+
+_TRACE_SALT = "trimus.undo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +108,33 @@ def is_partial(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
 
 
-def changed(request: HttpRequest, said: str, *, to: str, moves_on: bool = False) -> HttpResponse:
+def changed(
+    request: HttpRequest, said: str, *, to: str, moves_on: bool = False, undo: Tracing | None = None
+) -> HttpResponse:
     """The answer to a change that was made. The script is told to fetch anew what it shows (or, with `moves_on`, to
-    go to `to`), a browser without scripts is sent there."""
+    go to `to`), a browser without scripts is sent there. With the trace of the change, undoing it is offered."""
+    offer = seal_trace(undo.taken()) if undo is not None and undo.lines else ""
     if not is_partial(request):
-        messages.success(request, said)
+        messages.success(request, said, extra_tags=offer)
         return redirect(to)
     if moves_on:
-        messages.success(request, said)
+        messages.success(request, said, extra_tags=offer)
         return HttpResponse(status=204, headers={"HX-Redirect": to})
-    return _tell(HttpResponse(status=204), {"trimus:changed": {}, "trimus:toast": {"text": said}})
+    return _tell(HttpResponse(status=204), {"trimus:changed": {}, "trimus:toast": {"text": said, "undo": offer}})
+
+
+def seal_trace(trace: Trace) -> str:
+    """A trace as a word that a page can carry and nobody can alter."""
+    return signing.dumps([trace.lines, trace.wakeups], salt=_TRACE_SALT, compress=True)
+
+
+def open_trace(word: str) -> Trace:
+    """The trace of a sealed word. Invalid for one that Trimus did not seal."""
+    try:
+        lines, wakeups = signing.loads(word, salt=_TRACE_SALT)
+    except signing.BadSignature:
+        raise Invalid("There is nothing to undo.") from None
+    return Trace(tuple(lines), tuple(wakeups))
 
 
 def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse:

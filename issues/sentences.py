@@ -265,6 +265,7 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "issue.blockers": _blockers,
     "issue.parent": _parent,
     "issue.moved": _plain("moved the card", "board"),
+    "approval.reopened": _plain("let what was asked wait for an answer again", "approval"),
     "issue.deleted": _plain("deleted an issue", "trash"),
     "issue.reviewers": _plain("changed the reviewers", "people"),
     "issue.reviewed": _reviewed,

@@ -66,9 +66,11 @@ def wake_agent(cause: Wake) -> Wakeup:
     return wakeup
 
 
-def on_wake(cause: Wake) -> None:
-    """The listener that the tracker calls."""
-    wake_agent(cause)
+def on_wake(cause: Wake) -> int | None:
+    """The listener that the tracker calls: the id of the wakeup if it is a new one that waits."""
+    wakeup = wake_agent(cause)
+    is_new = wakeup.state == WakeupState.PENDING and not wakeup.joined
+    return wakeup.pk if is_new else None
 
 
 def run_heartbeat(*, actor: Actor, agent: Agent, issue: Issue, note: str = "") -> Wakeup:

@@ -24,9 +24,9 @@ def move_issue(*, actor: Actor, issue: Issue, status: Status, before: Issue | No
         raise Conflict(f"{issue.identifier} could not be moved there.")
     rank = _rank_for(issue, before)
     if rank != issue.rank:
-        issue.rank = rank
+        before_rank, issue.rank = issue.rank, rank
         save_issue(issue, "rank")
-        record(actor, "issue.moved", issue)
+        record(actor, "issue.moved", issue, **{"from": before_rank, "to": rank})
     return issue
 
 

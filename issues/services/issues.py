@@ -179,7 +179,7 @@ def assign_issue(*, actor: Actor, issue: Issue, assignee: Assignee) -> Issue:
         actor,
         "issue.assigned",
         issue,
-        **{"from": _refer(*before), "to": _refer(issue.assignee_agent, issue.assignee_member)},
+        **{"from": refer_assignee(*before), "to": refer_assignee(issue.assignee_agent, issue.assignee_member)},
     )
     if issue.is_workable:
         mark_entered(issue, actor, reason=f"{actor} assigned the issue to you.")
@@ -272,7 +272,7 @@ def _last_rank(company: Company, status: Status) -> int:
     return last or 0
 
 
-def _refer(agent: Agent | None, member: Member | None) -> dict[str, int] | None:
+def refer_assignee(agent: Agent | None, member: Member | None) -> dict[str, int] | None:
     """How activity refers to an assignee."""
     if agent is not None:
         return {"agent": agent.pk}

@@ -17,6 +17,7 @@ from issues.models.issue import IssueQuerySet
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.services.board import move_issue
+from issues.traces import traced
 from issues.views.lookup import find_issue, named_issue, read_status
 from issues.views.selection import Selection, recently_closed_or_open, with_card_facts
 
@@ -86,11 +87,11 @@ def move(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     issue = find_issue(visit, identifier)
     status = read_status(request.POST.get("status", ""))
     before = request.POST.get("before", "")
-    moved = move_issue(
-        actor=visit.person, issue=issue, status=status, before=named_issue(visit, before) if before else None
-    )
+    above = named_issue(visit, before) if before else None
+    with traced() as trace:
+        moved = move_issue(actor=visit.person, issue=issue, status=status, before=above)
     said = f"{moved.identifier} is in {Status(moved.status).label} now."
-    return changed(request, said, to=reverse("board", args=[visit.company.slug]))
+    return changed(request, said, to=reverse("board", args=[visit.company.slug]), undo=trace)
 
 
 def _columns(visit: Visit, selection: Selection, names: Names, opened: frozenset[str]) -> list[Column]:

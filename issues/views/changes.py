@@ -15,36 +15,39 @@ from issues.refusals import Conflict, Invalid
 from issues.services.blockers import add_blockers, remove_blockers
 from issues.services.issues import assign_issue, set_parent, set_priority, set_status
 from issues.services.projects import add_labels, remove_labels
+from issues.traces import Tracing, traced
 from issues.views.lookup import find_assignee, find_issue, find_issues, named_issue, read_priority, read_status
 
 
 @require_POST
 @company_page
 def status(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    issue = set_status(
-        actor=visit.person, issue=find_issue(visit, identifier), status=read_status(request.POST.get("status", ""))
-    )
-    return _changed(request, visit, issue, f"{issue.identifier} is {Status(issue.status).label.lower()} now.")
+    found, wanted = find_issue(visit, identifier), read_status(request.POST.get("status", ""))
+    with traced() as trace:
+        issue = set_status(actor=visit.person, issue=found, status=wanted)
+    said = f"{issue.identifier} is {Status(issue.status).label.lower()} now."
+    return _changed(request, visit, issue, said, undo=trace)
 
 
 @require_POST
 @company_page
 def assign(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     assignee = find_assignee(visit, request.POST.get("assignee", ""))
-    issue = assign_issue(actor=visit.person, issue=find_issue(visit, identifier), assignee=assignee)
+    found = find_issue(visit, identifier)
+    with traced() as trace:
+        issue = assign_issue(actor=visit.person, issue=found, assignee=assignee)
     said = f"{issue.identifier} is assigned to {assignee.name}." if assignee else f"{issue.identifier} is unassigned."
-    return _changed(request, visit, issue, said)
+    return _changed(request, visit, issue, said, undo=trace)
 
 
 @require_POST
 @company_page
 def priority(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    issue = set_priority(
-        actor=visit.person,
-        issue=find_issue(visit, identifier),
-        priority=read_priority(request.POST.get("priority", "")),
-    )
-    return _changed(request, visit, issue, f"The priority is {Priority(issue.priority).label.lower()} now.")
+    found, wanted = find_issue(visit, identifier), read_priority(request.POST.get("priority", ""))
+    with traced() as trace:
+        issue = set_priority(actor=visit.person, issue=found, priority=wanted)
+    said = f"The priority is {Priority(issue.priority).label.lower()} now."
+    return _changed(request, visit, issue, said, undo=trace)
 
 
 @require_POST
@@ -112,8 +115,10 @@ def stop_run(request: HttpRequest, visit: Visit, identifier: str) -> HttpRespons
     return _changed(request, visit, issue, f"Run {run.pk} is cancelled.")
 
 
-def _changed(request: HttpRequest, visit: Visit, issue: Issue, said: str) -> HttpResponse:
-    return changed(request, said, to=reverse("issue", args=[visit.company.slug, issue.identifier]))
+def _changed(
+    request: HttpRequest, visit: Visit, issue: Issue, said: str, *, undo: Tracing | None = None
+) -> HttpResponse:
+    return changed(request, said, to=reverse("issue", args=[visit.company.slug, issue.identifier]), undo=undo)
 
 
 def _number(value: str) -> int:

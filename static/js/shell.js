@@ -3,6 +3,7 @@
   "use strict";
 
   const TOAST_MS = 6000;
+  const UNDO_MS = 10000;
   const AGO_MS = 30000;
 
   document.documentElement.classList.add("scripted");
@@ -83,16 +84,32 @@
     close.append(icon("close"));
     close.addEventListener("click", () => toast.remove());
     toast.append(close);
-    if (!toast.classList.contains("error")) setTimeout(() => toast.remove(), TOAST_MS);
+    const lasts = toast.querySelector("[data-undo]") ? UNDO_MS : TOAST_MS;
+    if (!toast.classList.contains("error")) setTimeout(() => toast.remove(), lasts);
   }
 
-  function say({ text, hint, error }) {
+  function undoButton(trace, toast) {
+    const button = document.createElement("button");
+    button.className = "button compact";
+    button.dataset.undo = "";
+    button.textContent = "Undo";
+    button.addEventListener("click", () => {
+      const csrfmiddlewaretoken = document.querySelector("[name=csrfmiddlewaretoken]").value;
+      const address = `${document.body.dataset.root}undo/`;
+      htmx.ajax("POST", address, { source: document.body, swap: "none", values: { csrfmiddlewaretoken, trace } });
+      toast.remove();
+    });
+    return button;
+  }
+
+  function say({ text, hint, error, undo }) {
     const toast = document.createElement("div");
     toast.className = error ? "toast error" : "toast";
     const words = document.createElement("div");
     words.append(paragraph(text));
     if (hint) words.append(paragraph(hint));
     toast.append(icon(error ? "alert" : "check"), words);
+    if (undo) toast.append(undoButton(undo, toast));
     finish(toast);
     document.getElementById("toasts").append(toast);
   }

@@ -50,8 +50,10 @@ from issues.services import (
     policy,
     projects,
     reviews,
+    undo,
 )
 from issues.services import issues as tracker
+from issues.traces import traced
 from tests import build
 
 Service = Callable[..., Any]
@@ -205,6 +207,14 @@ def _judge(world: World, actor: Actor) -> Mapping[str, Any]:
     return {"actor": world.judge(actor, issue), "issue": issue, "verdict": Verdict.ACCEPT}
 
 
+def _undone(world: World, actor: Actor) -> Mapping[str, Any]:
+    """What the actor, or the owner for those who may not, has just done."""
+    acts, issue = actor if actor in (world.owner, world.board) else world.owner, world.own
+    with traced() as trace:
+        tracker.set_priority(actor=acts, issue=issue, priority=Priority.HIGH)
+    return {"company": world.company, "trace": trace.taken()}
+
+
 ALLOW, ASKS, DENY = Grant.ALLOW, Grant.APPROVAL, Grant.DENY
 VIEWER, BOARD, OWNER = Role.VIEWER, Role.BOARD, Role.OWNER
 
@@ -273,6 +283,7 @@ USE_CASES: dict[Service, UseCase] = {
     board.move_issue: UseCase(
         lambda w, a: {"before": w.spare, "issue": w.own, "status": Status.TODO}, BOARD, DENY, "issue.moved"
     ),
+    undo.undo: UseCase(_undone, BOARD, DENY, "issue.priority"),
     reviews.set_reviewers: UseCase(lambda w, a: {"issue": w.own, "reviewers": [w.bob]}, BOARD, DENY, "issue.reviewers"),
     reviews.give_verdict: UseCase(_judge, BOARD, ALLOW, "issue.reviewed"),
     # What is said and kept on them

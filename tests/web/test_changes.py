@@ -343,3 +343,28 @@ def test_an_approval_is_answered_in_the_inbox(page: Client, company: Company) ->
     body = page.get("/acme/inbox/").content.decode()
     assert f'action="/acme/approvals/{approval.pk}/decide/"' in body
     assert approval.payload_hash in body
+
+
+def test_a_toast_offers_to_undo_and_undoing_goes_back_to_the_page(page: Client, company: Company, ada: Agent) -> None:
+    issue = build.issue(company)
+    body = page.post(at(issue, "assign/"), {"assignee": f"agent:{ada.pk}"}, follow=True).content.decode()
+    trace = body.split('name="trace" value="')[1].split('"')[0]
+    assert build.pending(ada, issue)
+    answer = page.post("/acme/undo/", {"trace": trace, "next": at(issue)})
+    assert answer.headers["Location"] == at(issue)
+    issue.refresh_from_db()
+    assert issue.assignee_agent is None
+    assert build.pending(ada, issue) == []
+
+
+def test_a_script_is_given_what_to_undo(page: Client, company: Company) -> None:
+    issue = build.issue(company, status=Status.BACKLOG)
+    answer = page.post(at(issue, "move/"), {"status": "done"}, headers=HTMX)
+    trace = json.loads(answer.headers["HX-Trigger"])["trimus:toast"]["undo"]
+    assert page.post("/acme/undo/", {"trace": trace}, headers=HTMX).status_code == 204
+    issue.refresh_from_db()
+    assert issue.status == Status.BACKLOG
+
+
+def test_a_trace_that_was_not_given_undoes_nothing(page: Client, company: Company) -> None:
+    assert page.post("/acme/undo/", {"trace": "made-up"}).status_code == 422
