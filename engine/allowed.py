@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.text.context import Actions, VerbCard
@@ -9,12 +10,14 @@ from engine.verbs.base import Verb
 from engine.verbs.registry import VERBS
 from issues.actors import Worker
 from issues.models import Issue
-from issues.policies import AgentStanding, Grant, Relation, agent_standing, authorise
+from issues.policies import AgentStanding, Grant, Relation, Right, agent_standing, authorise
+
+CLOSING = "status done"
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The verbs shown; those that go to the board whatever the issue, and those that do so here."""
+    """The verbs shown; what goes to the board whatever the issue, and what does so here, in words without slash."""
 
     actions: Actions
     always_ask: tuple[str, ...]
@@ -26,14 +29,19 @@ def allowed_verbs(actor: Worker, issue: Issue) -> Allowed:
     verb names one."""
     here = agent_standing(actor, issue)
     at_home = replace(here, relation=Relation.OWN)
-    shown = [verb for verb in VERBS if _grant(verb, here) is not Grant.DENY]
-    always = [verb.name for verb in shown if _grant(verb, at_home) is Grant.APPROVAL]
-    ask_here = [verb.name for verb in shown if _grant(verb, here) is Grant.APPROVAL and verb.name not in always]
+    shown = [verb for verb in VERBS if authorise(verb.right, here).grant is not Grant.DENY]
+    always = _asking(shown, at_home)
+    ask_here = [words for words in _asking(shown, here) if words not in always]
     return Allowed(Actions(tuple(_card(verb) for verb in shown)), tuple(always), tuple(ask_here))
 
 
-def _grant(verb: Verb, standing: AgentStanding) -> Grant:
-    return authorise(verb.right, standing).grant
+def _asking(verbs: Sequence[Verb], standing: AgentStanding) -> list[str]:
+    """What of the verbs goes to the board; closing by itself where other statuses do not."""
+    asking = [verb.name for verb in verbs if authorise(verb.right, standing).grant is Grant.APPROVAL]
+    moves = any(verb.right == Right.STATUS for verb in verbs) and Right.STATUS not in asking
+    if moves and authorise(Right.CLOSE, standing).grant is Grant.APPROVAL:
+        asking.insert(0, CLOSING)
+    return asking
 
 
 def _card(verb: Verb) -> VerbCard:

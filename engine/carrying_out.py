@@ -29,6 +29,8 @@ def carry_out_approved(approval: Approval, _decided_by: Actor) -> None:
     run = runs.filter(pk=approval.payload["run"]).first()
     if run is None:
         raise Conflict(_GONE)
+    if not run.agent.is_present:
+        raise Conflict(f"@{run.agent.handle} was terminated since.")
     entries: Sequence[Mapping[str, Any]] = approval.payload["actions"]
     rows = _held_rows(run, entries)
     scene = Scene(

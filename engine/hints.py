@@ -30,7 +30,8 @@ _CLAIMS = (
 def hint_for(reply: AgentReply) -> str:
     """One line for the next prompt if the prose claims what no action did, else empty."""
     verbs = {action.verb for action in reply.actions}
+    own_words = "\n".join(line for line in reply.prose.split("\n") if not line.lstrip().startswith(">"))
     for pattern, would_do, hint in _CLAIMS:
-        if verbs.isdisjoint(would_do) and pattern.search(reply.prose):
+        if verbs.isdisjoint(would_do) and pattern.search(own_words):
             return f"{hint} Only verbs move things."
     return ""

@@ -89,7 +89,7 @@ class Colleague:
 class ReportingLine:
     """The agent's place in the company.
 
-    `needs_approval` names the verbs (without slash) that its policy sends to the board whatever the issue:
+    `needs_approval` names what its policy sends to the board whatever the issue, as `assign` or `status done`:
     this part of a prompt must not depend on the issue. What only holds here stands in
     `Assignment.needs_approval`.
     """

@@ -48,7 +48,7 @@ class Verb:
     """One verb.
 
     `right` is the permission it takes. `usage` is the line shown to agents, `details` what a card for /help adds.
-    `core` verbs are explained in every prompt; `cap` is how many of them one run may apply. `is_change` is unset for
+    `core` verbs are explained in every prompt; `cap` is how many of them one run may try. `is_change` is unset for
     verbs that move nothing, `makes_issues` set for those that go before all others of a reply: their requests have a
     `title`. `overwrites` is the kind of activity that tells of the field the verb sets, so that a person's change
     meanwhile is not overwritten.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.models import ActionOutcome, Agent, PolicyPreset, Routine, Run, Skill
-from agents.services.agents import edit_agent, set_manager, worker_for
+from agents.services.agents import edit_agent, set_manager, terminate_agent, worker_for
 from engine.actions import parse_agent_actions
 from engine.applier import Applier
 from engine.verbs.scene import Scene
@@ -278,6 +278,13 @@ class TestApproved:
         with pytest.raises(Conflict, match="changed since it was shown"):
             stage.decide(approval, shown_hash=shown)
         assert stage.again(stage.seventh).status == Status.TODO
+
+    def test_nothing_is_done_in_the_name_of_one_who_was_terminated(
+        self, stage: Stage, foreign: Issue, approval: Approval
+    ) -> None:
+        terminate_agent(actor=stage.owner, agent=stage.bob)
+        assert stage.decide(approval).failure == "@bob was terminated since."
+        assert stage.again(foreign).status == Status.TODO
 
     def test_it_is_carried_out_once(self, stage: Stage, foreign: Issue, approval: Approval) -> None:
         stage.decide(approval)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.utils.html import strip_tags
 
-from agents.models import ActionOutcome
+from agents.models import ActionOutcome, PolicyPreset
+from agents.services.agents import edit_agent
 from engine.workbench import draft_prompt
 from issues.models import Activity, Grant
 from issues.names import Names
 from issues.rights import Right
 from issues.sentences import named_in, tell
+from issues.services.issues import assign_issue
 from issues.services.policy import change_policy
 from tests import build
 from tests.verbs.stage import Stage
@@ -43,6 +45,26 @@ class TestSkills:
         build.skill(stage.company, "Release notes", "Say what changed.")
         run = stage.reply("/use-skill `RELEASE NOTES`").run
         assert run.actions.get().after == {"skill": "Release notes"}
+
+
+class TestWhatGoesToTheBoard:
+    """The agent is told before it tries: `You` names what its policy asks for anywhere, the assignment what here."""
+
+    def you(self, stage: Stage) -> str:
+        stage.bob.refresh_from_db()
+        return next_prompt(stage).partition("## Your Assignment")[0]
+
+    def test_installing_always_does(self, stage: Stage) -> None:
+        assert "before they take effect: /install-skill, /install-agent, /install-routine." in self.you(stage)
+
+    def test_on_probation_closing_assigning_and_creating_do_too(self, stage: Stage) -> None:
+        stage.bob = edit_agent(actor=stage.owner, agent=stage.bob, policy=PolicyPreset.PROBATION)
+        assert "before they take effect: /status done, /assign, /create-issue, /install-skill" in self.you(stage)
+
+    def test_on_somebody_elses_issue_what_moves_it_does(self, stage: Stage) -> None:
+        assign_issue(actor=stage.owner, issue=stage.issue, assignee=stage.ada)
+        assignment = next_prompt(stage).partition("## Your Assignment")[2].partition("## Available Actions")[0]
+        assert "/status, /assign, /priority, /blocked-by, /unblock" in assignment
 
 
 class TestWhatDidNotHappen:
