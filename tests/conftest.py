@@ -11,6 +11,11 @@ import pytest
 from tests import machine
 from tests.emptying import empty_by_deleting
 
+# No deadlines: a busy machine is not a failure. `make fuzz` takes the long one.
+hypothesis.settings.register_profile("short", deadline=None)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=20_000)
+hypothesis.settings.load_profile("short")
+
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test that needs what the machine lacks, or fail it where that was required."""
