@@ -273,6 +273,26 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "People and agents act here as on the board: the same rules, the same activity.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    # In the order of a reader's interest, not of the alphabet.
+    "TAGS": [
+        {"name": name}
+        for name in (
+            "Issues",
+            "Comments",
+            "Attachments",
+            "History and reviews",
+            "Checkouts",
+            "Agents",
+            "Runs",
+            "Wakeups",
+            "Approvals",
+            "Skills",
+            "Projects and labels",
+            "Companies",
+            "Keys",
+            "Health",
+        )
+    ],
     "COMPONENT_SPLIT_REQUEST": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Two fields with the same choices are one type, by the name given here.

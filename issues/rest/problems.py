@@ -80,12 +80,12 @@ def problem(
         "type": f"urn:trimus:problem:{kind}",
         "title": kind.replace("-", " ").capitalize(),
         "status": int(code),
-        "detail": detail,
+        "detail": _sendable(detail),
     }
     if hint:
-        document["hint"] = hint
+        document["hint"] = _sendable(hint)
     if errors:
-        document["errors"] = errors
+        document["errors"] = {_sendable(name): [*map(_sendable, messages)] for name, messages in errors.items()}
     return Response(document | more, status=code, content_type=MEDIA_TYPE)
 
 
@@ -133,6 +133,11 @@ def _flatten(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
             yield from _flatten(entry, f"{path}.{place}" if path else str(place))
     else:
         yield path or BODY, [str(message) for message in (detail if isinstance(detail, list) else [detail])]
+
+
+def _sendable(text: str) -> str:
+    """The text with halves of surrogate pairs written out: what a refusal quotes may not even be text."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _kebab(name: str) -> str:

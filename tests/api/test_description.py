@@ -59,3 +59,9 @@ def _template(address: str) -> str:
     for kind in ("issue", "id", "slug"):
         address = address.replace(f"<{kind}:", "{")
     return address.replace(">", "}")
+
+
+def test_every_operation_stands_under_a_known_heading() -> None:
+    known = {tag["name"] for tag in description()["tags"]}
+    used = {tag for path in description()["paths"].values() for operation in path.values() for tag in operation["tags"]}
+    assert used == known
