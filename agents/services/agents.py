@@ -43,9 +43,10 @@ def hire_agent(
     manager: Agent | None = None,
     **fields: Any,
 ) -> Agent:
-    """A new agent, at work at once. Its handle is made from its name unless given."""
+    """A new agent, at work at once. Its handle is made from its name unless given; its policy is the company's for
+    those who are new, unless given."""
     require(actor, Right.INSTALL_AGENT, company)
-    agent = Agent(company=company, manager=_check_manager(company, manager))
+    agent = Agent(company=company, manager=_check_manager(company, manager), policy=first_preset(company))
     _set_fields(agent, name=name, **fields)
     agent.handle = claim_handle(company, handle) if handle else free_handle(company, agent.name)
     agent.next_schedule_at = _next_schedule(agent)
@@ -142,6 +143,11 @@ def terminate_agent(*, actor: Actor, agent: Agent) -> Agent:
     return agent
 
 
+def first_preset(company: Company) -> PolicyPreset:
+    """The policy that a new agent of the company begins with."""
+    return PolicyPreset.PROBATION if company.hires_on_probation else PolicyPreset.STANDARD
+
+
 def worker_for(agent: Agent, run: Run | None = None, *, approved: bool = False) -> Worker:
     """The actor an agent is, within its run if it has one."""
     if run is None:
@@ -163,7 +169,9 @@ def _line_above(agent: Agent) -> list[int]:
 
 
 def _lock(agent: Agent) -> Agent:
-    return Agent.objects.select_for_update(of=("self",)).select_related("company", "manager").get(pk=agent.pk)
+    return (
+        Agent.objects.select_for_update(of=("self",), no_key=True).select_related("company", "manager").get(pk=agent.pk)
+    )
 
 
 def _change_status(

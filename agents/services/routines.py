@@ -161,7 +161,7 @@ def next_fire(routine: Routine, *, after: datetime.datetime) -> datetime.datetim
 
 def _lock(routine: Routine) -> Routine:
     return (
-        Routine.objects.select_for_update(of=("self",))
+        Routine.objects.select_for_update(of=("self",), no_key=True)
         .select_related("company", "assignee", "responsible__user", "project")
         .get(pk=routine.pk)
     )

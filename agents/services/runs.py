@@ -67,7 +67,8 @@ def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None) -> Run:
     reason = why_no_start(company, worker, list(company.runs.live().values_list("agent", flat=True)))
     if reason is not None:
         raise Conflict(reason)
-    wakeups = list(Wakeup.objects.select_for_update().filter(agent=worker, issue=issue, state=WakeupState.PENDING))
+    pending = Wakeup.objects.filter(agent=worker, issue=issue, state=WakeupState.PENDING)
+    wakeups = list(pending.select_for_update().order_by("pk"))
     run = _external_run(
         worker, issue, wakeups, begun_by=actor.member_in(company) if isinstance(actor, Person) else None
     )

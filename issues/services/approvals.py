@@ -79,7 +79,7 @@ def decide_approval(
         lock_company(approval.company)  # its policy changes
     issue = lock_issue(approval.issue)  # first, as everywhere: the action would take it anyway
     approval = (
-        Approval.objects.select_for_update(of=("self",))
+        Approval.objects.select_for_update(of=("self",), no_key=True)
         .select_related("company", "requested_by_agent", "decided_by__user")
         .get(pk=approval.pk)
     )

@@ -142,7 +142,8 @@ def _assignee_to_wake(issue: Issue) -> Agent | None:
 
 def _own_comment(actor: Actor, comment: Comment) -> Comment:
     """The comment, held, if the actor wrote it and it stands."""
-    comment = Comment.objects.select_for_update(of=("self",)).select_related("issue__company").get(pk=comment.pk)
+    held = Comment.objects.select_for_update(of=("self",), no_key=True)
+    comment = held.select_related("issue__company").get(pk=comment.pk)
     member = require(actor, Right.EDIT, comment.issue)
     if member is None or comment.author_member_id != member.pk:
         raise Forbidden("Only its author can change a comment.")

@@ -120,9 +120,9 @@ class TestAtOnce:
         at_once([partial(set_status, actor=owner, issue=child, status=Status.DONE) for child in children])
         assert [wakeup.source for wakeup in build.pending(ada, parent)] == [WakeupSource.CHILD_CLOSED]
 
-    @pytest.mark.parametrize("_", range(3))
-    def test_two_moves_at_once_close_no_ring(self, _: int, company: Company, owner: Person) -> None:
-        one, other = build.issue(company), build.issue(company)
+    def test_two_moves_at_once_close_no_ring(self, company: Company, owner: Person) -> None:
         hang = partial(set_parent, actor=owner)
-        outcomes = at_once([partial(hang, issue=one, parent=other), partial(hang, issue=other, parent=one)])
-        assert [isinstance(outcome, Invalid) for outcome in outcomes].count(True) == 1
+        for _ in range(15):
+            one, other = build.issue(company), build.issue(company)
+            outcomes = at_once([partial(hang, issue=one, parent=other), partial(hang, issue=other, parent=one)])
+            assert [isinstance(outcome, Invalid) for outcome in outcomes].count(True) == 1

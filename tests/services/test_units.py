@@ -53,7 +53,28 @@ class TestDeadlocks:
         assert title in ("First", "Second")
         assert set(Issue.objects.values_list("version", flat=True)) == {3}
 
-    def test_a_bug_is_not_tried_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_what_only_refers_to_an_issue_does_not_wait_for_whoever_changes_it(
+        self, company: Company, issue: Issue
+    ) -> None:
+        if connection.vendor == "sqlite":
+            pytest.skip("SQLite has one writer at a time")
+        held, written = threading.Event(), threading.Event()
+
+        def hold() -> bool:
+            with unit():
+                lock_issue(issue)
+                held.set()
+                return written.wait(5)
+
+        def write() -> None:
+            held.wait(5)
+            build.comment(issue, "Meanwhile.")
+            build.issue(company, parent=issue)
+            written.set()
+
+        assert at_once([hold, write]) == [True, None]
+
+    def test_a_bug_is_not_tried_again(self) -> None:
         begun: list[int] = []
 
         @service
