@@ -97,8 +97,9 @@ def any_of(*rules: Rule) -> Rule:
 
 
 def wakes_only(allowed: frozenset[str]) -> Rule:
-    named = ", ".join(f"@{handle}" for handle in sorted(allowed)) or "nobody"
-    return Rule(f"it wakes {named} and no one else", lambda seen: seen.woken <= allowed)
+    named = ", ".join(f"@{handle}" for handle in sorted(allowed))
+    words = f"it wakes no one but {named}" if named else "it wakes no one"
+    return Rule(words, lambda seen: seen.woken <= allowed)
 
 
 def opens_at_most(number: int) -> Rule:
