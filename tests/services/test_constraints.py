@@ -16,6 +16,7 @@ from agents.models import (
     ActionOutcome,
     Agent,
     Budget,
+    Checkpoint,
     Note,
     Reservation,
     Routine,
@@ -37,6 +38,7 @@ from issues.models import (
     FileVersion,
     Grant,
     Handle,
+    KeptAnswer,
     Member,
     PolicyRule,
     Reviewer,
@@ -105,6 +107,9 @@ class Scene:
 
     def note(self) -> Note:
         return write_note(actor=self.worker, issue=self.issue, key="idea", text="Ask Bob.")
+
+    def checkpoint(self) -> Checkpoint:
+        return Checkpoint.objects.create(issue=self.issue, number=1, agent=self.ada, until=self.comment(), comments=1)
 
     def rule(self, **scope: Any) -> PolicyRule:
         made = change_policy(actor=self.owner, company=self.company, permission=Right.LABEL, grant=Grant.DENY, **scope)
@@ -196,6 +201,8 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "run_action_outcome_known": lambda s: update(s.action(), outcome="perhaps"),
     "routine_fires_once": fire_twice,
     "note_key_once_per_agent": lambda s: s.again(s.note()),
+    "checkpoint_number_once": lambda s: s.again(s.checkpoint()),
+    "kept_answer_once": lambda s: s.again(KeptAnswer.objects.create(caller="user 1", key="once", call_hash="")),
     # What agents may do and spend
     "policy_rule_once_for_all": lambda s: s.again(s.rule()),
     "policy_rule_once_per_role": lambda s: s.again(s.rule(role="tester")),
