@@ -71,6 +71,7 @@ def costs(request: HttpRequest, visit: Visit) -> HttpResponse:
         "totals": totals,
         "measure": measure,
         "chart": draw([(day.name, getattr(day, measure) or 0) for day in days], width=720, height=120),
+        "last_day": min(following - datetime.timedelta(days=1), datetime.datetime.now(datetime.UTC).date()),
         "days": [day for day in days if day.calls],
         "tables": _tables(visit, calls),
         "budget": Budget.objects.filter(company=visit.company, agent=None).first(),
@@ -97,7 +98,9 @@ def _midnight(day: datetime.date) -> datetime.datetime:
 def _days(calls: QuerySet[ModelCall], month: datetime.date, following: datetime.date) -> list[Share]:
     """Every day of the month up to today, those without a call too."""
     day = TruncDate("started_at", tzinfo=datetime.UTC)
-    rows: dict[datetime.date, Any] = {row["day"]: row for row in calls.annotate(day=day).order_by().values("day").annotate(**_FIGURES)}
+    rows: dict[datetime.date, Any] = {
+        row["day"]: row for row in calls.annotate(day=day).order_by().values("day").annotate(**_FIGURES)
+    }
     today = datetime.datetime.now(datetime.UTC).date()
     nothing = {"calls": 0, "tokens": 0, "money": 0, "unpriced": 0}
     days = []

@@ -82,7 +82,7 @@ def _offered(visit: Visit) -> list[Offered]:
     for spec in PROVIDERS:
         how = _how(spec.name)
         row = figures.get(spec.name, nothing)
-        offered.append(Offered(spec, bool(how), how, row["calls"], row["errors"], row["last"]))
+        offered.append(Offered(spec, bool(how) or not spec.calls_model, how, row["calls"], row["errors"], row["last"]))
     return offered
 
 
@@ -96,8 +96,6 @@ def _how(provider: str) -> str:
             return "OPENAI_API_KEY"
         case "anthropic" if llm.anthropic_api_key:
             return "ANTHROPIC_API_KEY"
-        case "scripted":
-            return "always there"
     return ""
 
 

@@ -54,7 +54,7 @@ def test_what_has_no_known_price_is_unpriced_and_never_free(page: Client, run: R
     said = text_of(page.get("/acme/costs/").content)
     assert "Spent unpriced" in said
     assert "tiny 1,000 unpriced" in said
-    assert "tokens: nothing here has a price" in said
+    assert "in tokens: no price is known" in said
 
 
 def test_the_chart_has_a_column_for_each_day_and_a_table_with_the_same_figures(page: Client, run: Run) -> None:
