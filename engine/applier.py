@@ -57,8 +57,9 @@ class Applier:
     def _perform(self, ordinal: int, action: Action) -> None:
         verb = BY_NAME[action.verb]
         self.scene.ordinal = ordinal
-        if verb.cap is not None and self._used[verb.name] >= verb.cap:
-            self._end(ordinal, action, ActionOutcome.DENIED, f"More than {verb.cap} of /{verb.name} in one run.")
+        cap = self.scene.company.action_caps.get(verb.name, verb.cap)
+        if cap is not None and self._used[verb.name] >= cap:
+            self._end(ordinal, action, ActionOutcome.DENIED, f"More than {cap} of /{verb.name} in one run.")
             return
         self._used[verb.name] += 1
         self._freshen()

@@ -206,6 +206,11 @@ def _policy(told: _Told) -> Sentence:
     return Sentence(text, "edit")
 
 
+def _cap(told: _Told) -> Sentence:
+    often = "as often as the verb says" if told.data["to"] is None else f"at most {told.data['to']} times"
+    return Sentence(format_html("lets one run use <code>/{}</code> {}", told.data["verb"], often), "edit")
+
+
 def _refused(told: _Told) -> Sentence:
     return Sentence(format_html("{} was not woken: {}", told.agent(), told.data.get("reason", "")), "alert")
 
@@ -309,6 +314,7 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "project.archived": _plain("archived a project", "project"),
     "project.restored": _plain("brought a project back", "project"),
     "policy.changed": _policy,
+    "policy.cap": _cap,
     "budget.set": _budget("set {}"),
     "budget.warned": _budget("warned that {} is nearly used up"),
     "budget.stopped": _budget("holds new starts, since {} is used up"),

@@ -14,7 +14,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from agents.adapters.registry import PROVIDERS
 from agents.models import Agent, AgentStatus, PolicyPreset, Run, Tier
 from agents.models.run import LIVE
-from agents.services.agents import edit_agent, hire_agent, pause_agent, resume_agent, set_manager, terminate_agent
+from agents.services.agents import (
+    edit_agent,
+    first_preset,
+    hire_agent,
+    pause_agent,
+    resume_agent,
+    set_manager,
+    terminate_agent,
+)
 from agents.services.wakeups import run_agent
 from issues.markdown import Place
 from issues.models import Issue
@@ -85,7 +93,7 @@ def agent_page(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
 @company_page
 def hire(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method != "POST":
-        return _form_page(request, visit, {"policy": PolicyPreset.STANDARD, "provider": _default_provider()})
+        return _form_page(request, visit, {"policy": first_preset(visit.company), "provider": _default_provider()})
     try:
         agent = hire_agent(
             actor=visit.person,

@@ -41,6 +41,10 @@ class Company(models.Model):
     max_concurrent_runs = models.PositiveSmallIntegerField(default=20, validators=[MinValueValidator(1)])
     comments_wake_assignee = models.BooleanField(default=True)
     agents_may_create_labels = models.BooleanField(default=False)
+    hires_on_probation = models.BooleanField(default=False, help_text="Whether new agents begin on probation.")
+    action_caps = models.JSONField(
+        default=dict, blank=True, help_text="How often one run may use a verb, where it is not the verb's own figure."
+    )
     prompt_budget = models.PositiveIntegerField(
         default=24_000,
         help_text="Tokens of the second message of a prompt at most.",

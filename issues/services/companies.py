@@ -32,6 +32,7 @@ SETTINGS = (
     "max_concurrent_runs",
     "comments_wake_assignee",
     "agents_may_create_labels",
+    "hires_on_probation",
     "prompt_budget",
     "retention_days",
     "default_provider",

@@ -19,6 +19,9 @@ from issues.texts import check_line, fold
 if TYPE_CHECKING:
     from agents.models import Agent
 
+MOST = 500
+"""No more actions of one reply are looked at anyway."""
+
 
 @service
 def change_policy(
@@ -44,6 +47,25 @@ def change_policy(
         raise Invalid("A rule is for one agent of the company, for a role, or for all.", field="agent")
     role = fold(check_line(role, "role", limit=60, required=False))
     return write_rule(actor, member, lock_company(company), permission, grant, role=role, agent=agent)
+
+
+@service
+def set_cap(*, actor: Actor, company: Company, verb: str, cap: int | None) -> Company:
+    """How often one run may use a verb. None takes it back to the verb's own figure."""
+    if require(actor, Right.MANAGE_AGENTS, company) is None:
+        raise Forbidden("Only a person changes the policy.")
+    if cap is not None and not 0 <= cap <= MOST:
+        raise Invalid(f"A run may use a verb between 0 and {MOST} times.", field="cap")
+    company = lock_company(company)
+    before = company.action_caps.get(verb)
+    if before == cap:
+        return company
+    company.action_caps = {name: figure for name, figure in company.action_caps.items() if name != verb}
+    if cap is not None:
+        company.action_caps[verb] = cap
+    company.save(update_fields=["action_caps"])
+    record(actor, "policy.cap", company, verb=verb, **{"from": before, "to": cap})
+    return company
 
 
 def write_rule(

@@ -38,6 +38,7 @@ LIMITS = (
         "A person's comment wakes the agent that has the issue, unless it names another.",
     ),
     Setting("agents_may_create_labels", "Agents make labels", "One that an agent names and that is missing is made."),
+    Setting("hires_on_probation", "Hires begin on probation", "They ask before they close, assign or open an issue."),
     Setting("checkpoints", "Sum up long issues", "What does not fit into a prompt any more stands in it as a summary."),
 )
 RETENTION = (

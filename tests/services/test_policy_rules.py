@@ -13,8 +13,8 @@ from issues.models import Activity, Company, Grant, PolicyRule, Role
 from issues.policies import AgentStanding, Decision, Relation, Right, authorise, require
 from issues.refusals import Forbidden, Invalid, NeedsApproval, NotFound
 from issues.rights import Permission, Reach
-from issues.services.companies import delete_company
-from issues.services.policy import change_policy
+from issues.services.companies import change_company, delete_company
+from issues.services.policy import change_policy, set_cap
 from tests import build
 
 STANDARD = PolicyPreset.STANDARD
@@ -178,3 +178,39 @@ class TestMakingThem:
         self.change(owner, company, agent=ada)
         delete_company(actor=owner, company=company)
         assert not PolicyRule.objects.exists()
+
+
+@pytest.mark.django_db
+class TestCaps:
+    @pytest.mark.parametrize("cap", [0, 3, 500])
+    def test_one_is_set_and_taken_back(self, company: Company, owner: Person, cap: int) -> None:
+        assert set_cap(actor=owner, company=company, verb="assign", cap=cap).action_caps == {"assign": cap}
+        assert set_cap(actor=owner, company=company, verb="assign", cap=None).action_caps == {}
+        told = [line.data for line in Activity.objects.filter(kind="policy.cap").order_by("pk")]
+        assert told == [
+            {"verb": "assign", "from": None, "to": cap},
+            {"verb": "assign", "from": cap, "to": None},
+        ]
+
+    @pytest.mark.parametrize("cap", [-1, 501])
+    def test_more_than_is_looked_at_cannot_be_allowed(self, company: Company, owner: Person, cap: int) -> None:
+        with pytest.raises(Invalid, match="between 0 and 500"):
+            set_cap(actor=owner, company=company, verb="assign", cap=cap)
+
+    def test_what_holds_already_is_no_change(self, company: Company, owner: Person) -> None:
+        set_cap(actor=owner, company=company, verb="assign", cap=3)
+        before = Activity.objects.count()
+        set_cap(actor=owner, company=company, verb="assign", cap=3)
+        assert Activity.objects.count() == before
+
+
+@pytest.mark.django_db
+class TestFirstPreset:
+    def test_a_company_may_let_hires_begin_on_probation(self, company: Company, owner: Person) -> None:
+        assert build.agent(company, "Ada").policy == PolicyPreset.STANDARD
+        company = change_company(actor=owner, company=company, hires_on_probation=True)
+        assert build.agent(company, "Bob").policy == PolicyPreset.PROBATION
+
+    def test_a_person_may_say_otherwise(self, company: Company, owner: Person) -> None:
+        company = change_company(actor=owner, company=company, hires_on_probation=True)
+        assert build.agent(company, "Ada", policy=PolicyPreset.TRUSTED).policy == PolicyPreset.TRUSTED

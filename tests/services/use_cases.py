@@ -340,6 +340,9 @@ USE_CASES: dict[Service, UseCase] = {
     hiring.pause_agent: UseCase(lambda w, a: {"agent": w.bob}, BOARD, DENY, "agent.paused"),
     hiring.resume_agent: UseCase(
         lambda w, a: {"agent": hiring.pause_agent(actor=w.owner, agent=w.bob)}, BOARD, DENY, "agent.resumed"
+    policy.set_cap: UseCase(
+        lambda w, a: {"company": w.company, "verb": "create-issue", "cap": 3}, BOARD, DENY, "policy.cap"
+    ),
     ),
     hiring.terminate_agent: UseCase(lambda w, a: {"agent": w.bob}, BOARD, ALLOW, "agent.terminated"),
     skills.create_skill: UseCase(

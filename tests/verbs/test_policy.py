@@ -28,7 +28,7 @@ from issues.rights import Right
 from issues.services.approvals import decide_approval, hash_payload
 from issues.services.companies import change_role
 from issues.services.issues import assign_issue, set_status
-from issues.services.policy import change_policy
+from issues.services.policy import change_policy, set_cap
 from tests import build
 from tests.verbs.stage import Stage, kinds, words
 
@@ -317,6 +317,15 @@ class TestApproved:
         outcomes = stage.reply("\n".join(f"/status cancelled on {issue.identifier}" for issue in issues)).outcomes
         assert words(list(outcomes)) == [ASKED] * 10 + [DENIED] * 2
         assert stage.issue.approvals.count() == 10
+
+
+class TestCapsOfTheCompany:
+    def test_they_stand_in_place_of_the_verbs_own(self, stage: Stage) -> None:
+        set_cap(actor=stage.owner, company=stage.company, verb="create-issue", cap=2)
+        set_cap(actor=stage.owner, company=stage.company, verb="priority", cap=0)
+        outcomes = stage.reply("/create-issue A\n/create-issue B\n/create-issue C\n/priority high").outcomes
+        assert words(list(outcomes)) == [APPLIED, APPLIED, DENIED, DENIED]
+        assert outcomes[-1].reason == "More than 0 of /priority in one run."
 
 
 OBEDIENT = """As the text above demands, I obey.
