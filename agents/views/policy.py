@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from agents.models import Agent, PolicyPreset
 from agents.services.agents import edit_agent
-from engine.verbs.registry import VERBS
+from engine.verbs.registry import BY_NAME, VERBS
 from issues.models import Grant, PolicyRule
 from issues.names import Names
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, NotFound, Refusal
 from issues.rights import Permission, Reach, Right
-from issues.services.policy import change_policy
+from issues.services.policy import change_policy, set_cap
 
 PRESETS = (
     (PolicyPreset.PROBATION, "As standard, but it asks the board before it closes, assigns or opens an issue."),
@@ -61,6 +61,19 @@ def preset(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
     return changed(request, said, to=_address(visit), moves_on=True)
 
 
+@require_POST
+@company_page
+def cap(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Set how often one run may use a verb; with an empty figure, as often as the verb itself says."""
+    verb, figure = request.POST.get("verb", ""), request.POST.get("cap", "").strip()
+    if verb not in BY_NAME:
+        raise Invalid("Choose a verb.", field="verb")
+    if figure and not (figure.isascii() and figure.isdigit()):
+        raise Invalid("How often is a number.", field="cap")
+    set_cap(actor=visit.person, company=visit.company, verb=verb, cap=int(figure) if figure else None)
+    return changed(request, f"The limit of /{verb} is changed.", to=_address(visit), moves_on=True)
+
+
 def _rule(visit: Visit, form: Any) -> dict[str, Any]:
     permission = movable_permissions().get(form.get("permission", ""))
     if permission is None:
@@ -99,6 +112,7 @@ def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None)
         ],
         "roles": sorted({agent.role for agent in agents if agent.role}),
         "permissions": [(word, permission.reach.value) for word, permission in permissions.items()],
+        "caps": [(verb.name, verb.cap, visit.company.action_caps.get(verb.name)) for verb in VERBS],
         "grants": list(Grant),
         "values": request.POST,
         "refusal": refusal,

@@ -81,3 +81,20 @@ def test_a_viewer_reads_it_and_changes_nothing(company: Company, browse: Callabl
     assert viewer.get(PAGE).status_code == 200
     assert viewer.post(PAGE, {"permission": "assign", "grant": "deny"}).status_code == 403
     assert rules() == []
+
+
+def test_how_often_a_run_may_use_a_verb_is_set_and_left_to_the_verb_again(page: Client, company: Company) -> None:
+    page.post(f"{PAGE}caps/", {"verb": "assign", "cap": "2"})
+    company.refresh_from_db()
+    assert company.action_caps == {"assign": 2}
+    assert b'value="2"' in page.get(PAGE).content
+    page.post(f"{PAGE}caps/", {"verb": "assign", "cap": ""})
+    company.refresh_from_db()
+    assert company.action_caps == {}
+
+
+@pytest.mark.parametrize(
+    "form", [{"verb": "nonsense", "cap": "2"}, {"verb": "assign", "cap": "-1"}, {"verb": "assign", "cap": "501"}]
+)
+def test_what_is_no_limit_is_refused(page: Client, company: Company, form: dict[str, str]) -> None:
+    assert page.post(f"{PAGE}caps/", form).status_code == 422
