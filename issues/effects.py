@@ -132,7 +132,7 @@ def wake(cause: Wake) -> None:
     for listener in listeners.wake_listeners:
         begun = listener(cause)
         if begun is not None:
-            trace_wakeup(begun)
+            trace_wakeup(begun, cause.agent_id)
 
 
 def mark_entered(

@@ -29,6 +29,7 @@ class Tracing:
 
     lines: list[int] = field(default_factory=list)
     wakeups: list[int] = field(default_factory=list)
+    woken: set[int] = field(default_factory=set)  # the agents of these wakeups
 
     def taken(self) -> Trace:
         return Trace(tuple(self.lines), tuple(self.wakeups))
@@ -54,10 +55,11 @@ def trace_line(pk: int) -> None:
         mine.lines.append(pk)
 
 
-def trace_wakeup(pk: int) -> None:
+def trace_wakeup(pk: int, agent_id: int) -> None:
     mine = _tracing.get()
     if mine is not None:
         mine.wakeups.append(pk)
+        mine.woken.add(agent_id)
 
 
 @contextmanager

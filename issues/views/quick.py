@@ -22,5 +22,5 @@ def undo(request: HttpRequest, visit: Visit) -> HttpResponse:
 def next_page(request: HttpRequest, visit: Visit) -> str:
     """Back to the page that was acted on, if it is one of the company's; else to the board."""
     root = f"/{visit.company.slug}/"
-    asked = request.POST.get("next", "")
+    asked = request.POST.get("next") or request.GET.get("next", "")
     return asked if asked.startswith(root) and "\\" not in asked else reverse("board", args=[visit.company.slug])

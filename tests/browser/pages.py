@@ -13,6 +13,7 @@ PAGES = {
     "edit-issue": "/demo/issues/DEMO-1/edit/",
     "why-agents-woke": "/demo/issues/DEMO-1/wakeups/",
     "reviewers": "/demo/issues/DEMO-1/reviewers/",
+    "change-many": "/demo/bulk/?issue=DEMO-1&issue=DEMO-2",
     "inbox": "/demo/inbox/",
     "approvals": "/demo/approvals/",
     "approval": "/demo/approvals/1/",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import NewTab
 from tests.browser.test_use import column, open_issue
 
 
@@ -11,9 +12,40 @@ def test_a_move_is_undone_from_its_toast(tab: Page) -> None:
     key = open_issue(tab, "Taken back")
     tab.goto("/demo/board/?text=taken")
     tab.locator(f"#card-{key} .title").focus()
-    for name in ("m", "ArrowRight", "m"):
+    for name in ("m", "ArrowRight", "ArrowRight", "ArrowRight", "m"):
         tab.keyboard.press(name)
-    expect(tab.get_by_text(f"{key} is in Todo now.")).to_be_visible()
+    expect(tab.get_by_text(f"{key} is in In review now.")).to_be_visible()
     tab.get_by_role("button", name="Undo").click()
     expect(tab.get_by_text(f"{key} is as before.")).to_be_visible()
     expect(tab.locator(f"{column(tab, 'backlog')} #card-{key}")).to_be_visible()
+
+
+def test_many_are_selected_by_keys_and_changed_at_once(tab: Page, new_tab: NewTab) -> None:
+    keys = [open_issue(tab, f"Manifold {number}") for number in range(3)]
+    tab.goto("/demo/issues/?text=manifold")
+    tab.keyboard.press("j")
+    tab.keyboard.press("x")
+    tab.keyboard.press("j")
+    tab.keyboard.press("j")
+    tab.keyboard.press("Shift+X")
+    expect(tab.get_by_text("3 selected")).to_be_visible()
+    tab.get_by_role("button", name="Change the selected…").click()
+    for key in keys:
+        expect(tab.get_by_role("checkbox", name=f"Change {key}")).to_be_checked()
+    tab.get_by_label("Assignee").select_option(label="Noor")
+    tab.get_by_label("Status").select_option(label="Todo")
+    expect(tab.locator("#effects")).to_contain_text("Noor")
+    tab.get_by_label("Status").select_option(label="In review")  # which gives the demo's agents nothing to do
+    expect(tab.locator("#effects")).to_contain_text("Wakes nobody")
+    tab.get_by_role("button", name="Change them").click()
+    tab.wait_for_url("**/issues/?text=manifold")
+    expect(tab.get_by_text("3 issues are changed.")).to_be_visible()
+    tab.get_by_role("button", name="Undo").click()
+    expect(tab.locator(f"#row-{keys[0]}").get_by_role("img", name="Backlog")).to_be_visible()
+    plain = new_tab(java_script_enabled=False)
+    plain.goto("/demo/issues/?text=manifold")
+    plain.get_by_label(f"Select {keys[0]}").check()
+    plain.get_by_role("button", name="Change the selected…").click()
+    plain.get_by_label("Priority").select_option(label="High")
+    plain.get_by_role("button", name="Change them").click()
+    expect(plain.locator(f"#row-{keys[0]}").get_by_role("img", name="High priority")).to_be_visible()

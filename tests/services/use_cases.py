@@ -39,6 +39,7 @@ from issues.services import (
     approvals,
     blockers,
     board,
+    bulk,
     changes,
     comments,
     companies,
@@ -283,6 +284,12 @@ USE_CASES: dict[Service, UseCase] = {
     board.move_issue: UseCase(
         lambda w, a: {"before": w.spare, "issue": w.own, "status": Status.TODO}, BOARD, DENY, "issue.moved"
     ),
+    bulk.change_issues: UseCase(
+        lambda w, a: {"company": w.company, "issues": [w.own], "change": bulk.Change(priority=Priority.LOW)},
+        BOARD,
+        DENY,
+        "issue.priority",
+    ),
     undo.undo: UseCase(_undone, BOARD, DENY, "issue.priority"),
     reviews.set_reviewers: UseCase(lambda w, a: {"issue": w.own, "reviewers": [w.bob]}, BOARD, DENY, "issue.reviewers"),
     reviews.give_verdict: UseCase(_judge, BOARD, ALLOW, "issue.reviewed"),
@@ -333,6 +340,9 @@ USE_CASES: dict[Service, UseCase] = {
         DENY,
         "policy.changed",
     ),
+    policy.set_cap: UseCase(
+        lambda w, a: {"company": w.company, "verb": "create-issue", "cap": 3}, BOARD, DENY, "policy.cap"
+    ),
     # Agents and what they do
     hiring.hire_agent: UseCase(lambda w, a: {"company": w.company, "name": "Carl"}, BOARD, ASKS, "agent.hired"),
     hiring.edit_agent: UseCase(lambda w, a: {"agent": w.bob, "title": "Tester"}, BOARD, DENY, "agent.edited"),
@@ -340,9 +350,6 @@ USE_CASES: dict[Service, UseCase] = {
     hiring.pause_agent: UseCase(lambda w, a: {"agent": w.bob}, BOARD, DENY, "agent.paused"),
     hiring.resume_agent: UseCase(
         lambda w, a: {"agent": hiring.pause_agent(actor=w.owner, agent=w.bob)}, BOARD, DENY, "agent.resumed"
-    policy.set_cap: UseCase(
-        lambda w, a: {"company": w.company, "verb": "create-issue", "cap": 3}, BOARD, DENY, "policy.cap"
-    ),
     ),
     hiring.terminate_agent: UseCase(lambda w, a: {"agent": w.bob}, BOARD, ALLOW, "agent.terminated"),
     skills.create_skill: UseCase(

@@ -46,6 +46,7 @@ CHANGES = [
     ("cancel-run", {}),
     ("run-again", {}),
     ("reviewers", {}),
+    ("bulk", {"issue": "ACME-1", "priority": "high"}),
     ("pause-company", {}),
     ("resume-company", {}),
 ]

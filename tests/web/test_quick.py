@@ -1,0 +1,78 @@
+"""The quick ways as pages and forms: many at once."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from agents.models import Agent
+from issues.models import Company, Issue, Priority, Status
+from issues.refusals import Conflict
+from issues.services import bulk
+from tests import build
+
+
+def test_boxes_on_board_and_list_lead_to_the_form_for_all_of_them(page: Client, company: Company) -> None:
+    one, two = build.issue(company, "First"), build.issue(company, "Second")
+    for address in ("board", "issues", "mine"):
+        body = page.get(f"/acme/{address}/").content.decode()
+        assert 'id="bulk"' in body
+    assert f'name="issue" value="{one.identifier}" form="bulk"' in page.get("/acme/board/").content.decode()
+    body = page.get(f"/acme/bulk/?issue={one.identifier}&issue={two.identifier}&issue=ACME-99").content.decode()
+    assert "First" in body
+    assert "Second" in body
+    assert b"Nothing is selected" in page.get("/acme/bulk/").content
+
+
+def test_whom_a_change_of_many_wakes_is_shown_first(page: Client, company: Company, ada: Agent) -> None:
+    issue = build.issue(company)
+    sent = {"issue": [issue.identifier], "assignee": f"agent:{ada.pk}"}
+    part = page.post("/acme/bulk/preview/", sent, headers={"HX-Request": "true"}).content.decode()
+    assert "Wakes" in part
+    assert "Ada" in part
+    whole = page.post("/acme/bulk/", {**sent, "preview": "yes"}).content.decode()
+    assert "Ada" in whole.split('id="effects"')[1]
+    assert build.pending(ada) == []
+
+
+def test_many_are_changed_and_one_returns_to_where_they_were_selected(page: Client, company: Company) -> None:
+    issues = [build.issue(company) for _ in range(2)]
+    sent = {
+        "issue": [issue.identifier for issue in issues],
+        "status": "backlog",
+        "priority": "high",
+        "assignee": "me",
+        "next": "/acme/issues/?priority=none",
+    }
+    answer = page.post("/acme/bulk/", sent)
+    assert answer.headers["Location"] == "/acme/issues/?priority=none"
+    assert {(one.status, one.priority) for one in Issue.objects.all()} == {(Status.BACKLOG, Priority.HIGH)}
+    assert Issue.objects.filter(assignee_member__isnull=False).count() == 2
+    assert b"2 issues are changed." in page.get("/acme/issues/").content
+
+
+def test_what_was_refused_is_named_and_stays_selected(
+    page: Client, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine, refused = build.issue(company, "Fine"), build.issue(company, "Stubborn")
+    really = bulk.change_issue
+
+    def refuse_one(**given: object) -> Issue:
+        changed = really(**given)  # type: ignore[arg-type]  # as it was called
+        if changed.pk == refused.pk:
+            raise Conflict("Not this one.")
+        return changed
+
+    monkeypatch.setattr(bulk, "change_issue", refuse_one)
+    sent = {"issue": [fine.identifier, refused.identifier], "priority": "low"}
+    body = page.post("/acme/bulk/", sent).content.decode()
+    assert "Not this one." in body
+    assert "One issue is changed." in body
+    assert f'value="{refused.identifier}" checked' in body
+    assert f'value="{fine.identifier}" checked' not in body
+
+
+def test_a_change_of_nothing_is_refused_on_the_form(page: Client, company: Company) -> None:
+    answer = page.post("/acme/bulk/", {"issue": [build.issue(company).identifier]})
+    assert answer.status_code == 422
+    assert b"Say what is to be changed." in answer.content
