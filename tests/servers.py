@@ -123,10 +123,11 @@ class Installation:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "up", "--no-browser", *arguments],
+                [sys.executable, "manage.py", "up", "--no-browser", "--lifeline", *arguments],
                 env=self.full_environment(),
                 cwd=ROOT,
-                stdin=subprocess.DEVNULL,
+                # A test run that is killed leaves nothing behind.
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )

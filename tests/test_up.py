@@ -87,3 +87,14 @@ def test_however_it_ends_nothing_stays_behind(tmp_path: Path, number: int) -> No
     wait_until(lambda: not any(map(is_alive, parts)), installation.printed)
     with socket.create_server(("127.0.0.1", installation.port)):
         pass
+
+
+def test_it_ends_with_its_parent_where_that_was_asked_for(tmp_path: Path) -> None:
+    installation = Installation(tmp_path)
+    installation.start()
+    assert installation.process is not None
+    assert installation.process.stdin is not None
+    parts = installation.parts().values()
+    installation.process.stdin.close()  # as the system does when the parent is gone
+    assert installation.process.wait(60) == 0
+    assert not any(map(is_alive, parts))

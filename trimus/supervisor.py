@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import IO, NoReturn
 
+from trimus import lifeline
+
 # A child that lived this long did start; its next death is a new story.
 SETTLED_SECONDS = 30.0
 FIRST_DELAY_SECONDS = 0.5
@@ -68,6 +70,8 @@ class Plan:
     # Printed once it answers; the address is opened in a browser unless it is empty.
     welcome: str
     open_url: str = ""
+    # Whether the supervisor in turn ends with the process that started it.
+    lifeline: bool = False
 
     def become_supervisor(self) -> NoReturn:
         """Replace this process by the supervisor of this plan."""
@@ -224,6 +228,8 @@ def open_browser(url: str) -> None:
 def main(descriptor: int) -> int:
     with os.fdopen(descriptor) as pipe:
         plan = Plan(**json.load(pipe))
+    if plan.lifeline:
+        lifeline.hold()
     return Supervisor(plan, sys.stdout).run()
 
 

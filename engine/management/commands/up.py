@@ -32,8 +32,9 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=settings.PORT, help="the port to serve on")
         parser.add_argument("--demo", action="store_true", help="make the demo company without asking")
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+        parser.add_argument(lifeline.OPTION, action="store_true", help=lifeline.OPTION_HELP)
 
-    def handle(self, *, port: int, demo: bool, no_browser: bool, **_options: Any) -> None:
+    def handle(self, *, port: int, demo: bool, no_browser: bool, **options: Any) -> None:
         self._require_free_port(port)
         # The processes that follow read their settings anew, wherever this one was started.
         os.environ.update(TRIMUS_PORT=str(port))
@@ -57,6 +58,7 @@ class Command(BaseCommand):
             welcome=f"Trimus is ready: {link}\n(This link logs you in, once; `manage.py login_link` prints another."
             " Ctrl-C ends Trimus.)",
             open_url="" if no_browser else link,
+            lifeline=options["lifeline"],
         ).become_supervisor()
 
     def _require_free_port(self, port: int) -> None:
