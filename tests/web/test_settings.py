@@ -216,3 +216,13 @@ def test_one_letter_keys_and_the_theme_are_kept_in_the_browser(page: Client, com
     assert 'data-theme="dark"' in body
     page.post("/acme/profile/browser/", {"theme": "dark", "keys": "1"})
     assert 'data-keys="off"' not in page.get("/acme/board/").content.decode()
+
+
+@pytest.mark.parametrize("address", ["", "members/", "policy/", "models/", "budgets/"])
+def test_a_viewer_reads_the_settings_and_is_offered_no_change(
+    address: str, company: Company, browse: Browse, ada: Agent
+) -> None:
+    body = browse(build.member(company, role=Role.VIEWER)).get(f"/acme/settings/{address}").content.decode()
+    main = body.split('id="main"')[1].split('<div class="connection"')[0]
+    assert "csrfmiddlewaretoken" not in main
+    assert "<button" not in main
