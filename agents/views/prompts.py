@@ -15,7 +15,8 @@ from issues.markdown import HIDDEN, show_hidden
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the prompt. `size` is in bytes; a deferred one was left out for want of room."""
+    """A section of the prompt. `size` is in bytes; a deferred one was left out for want of room. `cached_to` are the
+    tokens, from the beginning, that a provider is asked to keep up to its end; none: no cache breakpoint is there."""
 
     title: str
     message: str
@@ -23,6 +24,7 @@ class Section:
     tokens: int
     is_whole: bool
     is_deferred: bool
+    cached_to: int | None
     shown: SafeString
 
 
@@ -38,6 +40,8 @@ class Reply:
 def read_sections(run: Run) -> list[Section]:
     """The prompt as it was sent, section by section; nothing once its texts were dropped for age."""
     messages = {"system": run.system_message, "user": run.user_message}
+    points = run.prompt_facts.get("breakpoints", ())
+    breakpoints = {(point["message"], point["offset"]): point["tokens"] for point in points}
     return [
         Section(
             title=kept["title"],
@@ -46,6 +50,7 @@ def read_sections(run: Run) -> list[Section]:
             tokens=kept.get("tokens", 0),
             is_whole=kept.get("is_whole", True),
             is_deferred=kept.get("is_deferred", False),
+            cached_to=breakpoints.get((kept["message"], kept.get("end"))),
             shown=_show_quotes(
                 messages.get(kept["message"], "")[kept.get("start", 0) : kept.get("end", 0)].strip("\n")
             ),

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_POST, require_safe
 from agents.models import ActionOutcome, Run, RunAction, RunState, Wakeup
 from agents.services.runs import cancel_run
 from agents.services.wakeups import run_heartbeat
+from agents.views.lookup import as_number, find_run, previous_run
 from agents.views.prompts import read_reply, read_sections
 from issues.markdown import Place
 from issues.names import Names, Wanted
 from issues.pages import Visit, changed, company_page, is_partial, show
-from issues.refusals import Conflict, NotFound
+from issues.refusals import Conflict
 
 PAGE = 50
 _TEXTS = ("system_message", "user_message", "prompt_sections", "reply", "dropped")
@@ -28,8 +29,8 @@ _TEXTS = ("system_message", "user_message", "prompt_sections", "reply", "dropped
 def runs(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Newest first; `before` is the id of the last run of the page before."""
     chosen = _filtered(visit, request.GET)
-    before = request.GET.get("before", "")
-    page = chosen.filter(pk__lt=int(before)) if _is_number(before) else chosen
+    before = as_number(request.GET.get("before", ""))
+    page = chosen.filter(pk__lt=before) if before is not None else chosen
     rows = list(page.defer(*_TEXTS).select_related("issue").annotate(**_counts()).order_by("-pk")[: PAGE + 1])
     names = Names(visit.company)
     context = {
@@ -50,7 +51,7 @@ def runs(request: HttpRequest, visit: Visit) -> HttpResponse:
 @require_safe
 @company_page
 def run_page(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
-    found = _find(visit, run)
+    found = find_run(visit, run)
     template = "agents/run_view.html" if is_partial(request) else "agents/run.html"
     return show(request, visit, template, _context(visit, found))
 
@@ -58,7 +59,7 @@ def run_page(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
 @require_POST
 @company_page
 def cancel(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
-    found = _find(visit, run)
+    found = find_run(visit, run)
     cancel_run(actor=visit.person, run=found)
     return changed(request, f"Run {run} is cancelled.", to=reverse("run", args=[visit.company.slug, run]))
 
@@ -67,7 +68,7 @@ def cancel(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
 @company_page
 def again(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
     """Let the same agent look at the same issue once more."""
-    found = _find(visit, run)
+    found = find_run(visit, run)
     if found.issue is None:
         raise Conflict("The issue of this run was deleted.")
     run_heartbeat(actor=visit.person, agent=found.agent, issue=found.issue)
@@ -112,6 +113,7 @@ def _context(visit: Visit, run: Run) -> dict[str, Any]:
         ],
         "chain": _chain(run, wakeups, names),
         "sections": sections,
+        "since": _since_before(run),
         "prompt_bytes": sum(section.size for section in sections),
         "prompt_tokens": sum(section.tokens for section in sections),
         "reply": read_reply(run, acting={action.line for action in actions}),
@@ -124,20 +126,31 @@ def _context(visit: Visit, run: Run) -> dict[str, Any]:
     }
 
 
-def _find(visit: Visit, pk: int) -> Run:
-    runs = Run.objects.filter(company=visit.company).select_related(
-        "company", "agent", "issue__company", "ended_by__user"
-    )
-    run = runs.filter(pk=pk).first()
-    if run is None:
-        raise NotFound("There is no such run.")
-    return run
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The agent's run before on the same issue, and what it is told otherwise since, in words."""
+
+    run: int
+    changed: tuple[str, ...]
+
+
+def _since_before(run: Run) -> Since | None:
+    before = previous_run(run) if run.prompt_built_at else None
+    if before is None:
+        return None
+    hashes = {
+        "contract": (before.contract_hash, run.contract_hash),
+        "instructions": (before.instructions_hash, run.instructions_hash),
+        "skills": (before.skills_hash, run.skills_hash),
+    }
+    return Since(before.pk, tuple(name for name, (was, now) in hashes.items() if was != now))
 
 
 def _filtered(visit: Visit, query: Any) -> QuerySet[Run]:
     chosen = Run.objects.filter(company=visit.company)
-    if _is_number(query.get("agent", "")):
-        chosen = chosen.filter(agent=int(query["agent"]))
+    agent = as_number(query.get("agent", ""))
+    if agent is not None:
+        chosen = chosen.filter(agent=agent)
     if query.get("state") in RunState.values:
         chosen = chosen.filter(state=query["state"])
     only = query.get("only")
@@ -212,7 +225,3 @@ def _chain(run: Run, wakeups: list[Wakeup], names: Names) -> list[Link]:
         links.append(Link(step, by, names.agents.get(step.agent_id), step.run_id))
         step = by_run.get(step.cause_run_id) if step.cause_run_id is not None else None
     return links[::-1]
-
-
-def _is_number(value: str) -> bool:
-    return value.isascii() and value.isdigit() and len(value) < 19

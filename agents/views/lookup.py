@@ -1,0 +1,31 @@
+"""Finding the runs that addresses and forms name."""
+
+from __future__ import annotations
+
+from agents.models import Run
+from issues.pages import Visit
+from issues.refusals import NotFound
+
+
+def find_run(visit: Visit, pk: int) -> Run:
+    """The run with all that its page names; NotFound unless it is the company's."""
+    runs = Run.objects.filter(company=visit.company).select_related(
+        "company", "agent", "issue__company", "ended_by__user"
+    )
+    run = runs.filter(pk=pk).first()
+    if run is None:
+        raise NotFound(f"There is no run {pk}.")
+    return run
+
+
+def previous_run(run: Run) -> Run | None:
+    """The agent's run before on the same issue, with the hashes of what it was told and none of its texts."""
+    if run.issue_id is None:
+        return None
+    before = Run.objects.filter(agent=run.agent_id, issue=run.issue_id, pk__lt=run.pk).exclude(prompt_built_at=None)
+    return before.only("contract_hash", "instructions_hash", "skills_hash").order_by("-pk").first()
+
+
+def as_number(value: str) -> int | None:
+    """A number that a person typed or an address holds; None for anything else, or more than a row can have."""
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None
