@@ -157,6 +157,15 @@ class ModelCallPage(Shown):
     long = ("error",)
 
 
+@admin.register(models.Checkpoint)
+class CheckpointPage(Shown):
+    list_display = ("pk", link("issue"), "number", link("agent"), "comments", "problem", "created_at")
+    list_select_related = ("issue__company", "agent")
+    list_filter = (("problem", admin.EmptyFieldListFilter), "created_at")
+    search_fields = ("issue__title", "problem")
+    long = ("fields",)
+
+
 @admin.register(models.Note)
 class NotePage(Shown):
     list_display = ("key", link("agent"), link("run"), "written_at")

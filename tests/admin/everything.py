@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from agents.models import (
     Budget,
+    Checkpoint,
     ModelCall,
     Note,
     Observation,
@@ -70,6 +71,8 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     RoutineFire.objects.create(routine=routine, due_at=now, issue=run.issue)
     RunAction.objects.create(run=run, ordinal=0, line=1, verb="status", args="done", outcome="applied", issue=run.issue)
     ModelCall.objects.create(company=company, run=run, provider="scripted", model="none", started_at=now)
+    last = run.comments.last()
+    Checkpoint.objects.create(issue=run.issue, number=1, agent=run.agent, until=last, comments=1)
     Note.objects.create(agent=run.agent, run=run, key="key", folded_key="key", text="Text", written_at=now)
     Observation.objects.create(agent=run.agent, run=run, issue=run.issue, text="Seen", made_at=now)
     Budget.objects.create(company=company, agent=run.agent, tokens=1_000)
