@@ -94,6 +94,7 @@ company_patterns: Patterns = [
     path("labels/<int:label>/edit/", labels.edit, name="edit-label"),
     path("labels/<int:label>/delete/", labels.delete, name="delete-label"),
     path("settings/", company.settings, name="settings"),
+    path("settings/delete/", company.delete, name="delete-company"),
     path("settings/members/", members.members, name="members"),
     path("settings/members/<int:member>/role/", members.role, name="set-role"),
     path("settings/members/<int:member>/remove/", members.remove, name="remove-member"),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, Refusal
-from issues.services.companies import change_company
+from issues.services.companies import change_company, delete_company
 from issues.zones import zone_names
 
 
@@ -65,6 +65,30 @@ def settings(request: HttpRequest, visit: Visit) -> HttpResponse:
     except Refusal as refusal:
         return _page(request, visit, refusal=refusal, part=part)
     return changed(request, "The settings are saved.", to=reverse("settings", args=[visit.company.slug]), moves_on=True)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@company_page
+def delete(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """For good, so only by who writes its key down once more."""
+    refusal = None
+    if request.method == "POST":
+        try:
+            return _delete(request, visit)
+        except Refusal as refused:
+            refusal = refused
+    context = {"at": reverse("settings", args=[visit.company.slug]), "refusal": refusal}
+    response = show(request, visit, "settings/delete_company.html", context)
+    response.status_code = refusal.http_status if refusal is not None else 200
+    return response
+
+
+def _delete(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if request.POST.get("key", "").strip().upper() != visit.company.key:
+        raise Invalid(f"Write {visit.company.key} to say that you mean it.", field="key")
+    name = visit.company.name
+    delete_company(actor=visit.person, company=visit.company)
+    return changed(request, f"{name} is deleted.", to=reverse("companies"), moves_on=True)
 
 
 def _changes(part: str, form: Any) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def test_fired_now_it_opens_its_issue_wakes_its_agent_and_keeps_its_own_times(
     assert fire.issue is not None
     [wakeup] = build.pending(ada, fire.issue)
     assert (wakeup.source, wakeup.depth) == (WakeupSource.ROUTINE, 0)
+    assert fire.issue.created_by_member == owner.member
     routine.refresh_from_db()
     assert routine.next_fire_at is not None
     later = fire_routine(routine=routine, now=routine.next_fire_at)

@@ -22,6 +22,7 @@ OWNERS_CHANGES: list[tuple[str, dict[str, str]]] = [
     ("revoke-key", {}),
     ("providers", {"default_model": "m"}),
     ("budgets", {"tokens": "5"}),
+    ("delete-company", {"key": "ACME"}),
 ]
 CHANGES = [
     ("set-status", {"status": "done"}),

@@ -218,6 +218,13 @@ def test_one_letter_keys_and_the_theme_are_kept_in_the_browser(page: Client, com
     assert 'data-keys="off"' not in page.get("/acme/board/").content.decode()
 
 
+def test_a_company_is_deleted_only_by_who_writes_its_key(page: Client, company: Company) -> None:
+    assert page.post("/acme/settings/delete/", {"key": "yes"}).status_code == 422
+    assert Company.objects.exists()
+    assert page.post("/acme/settings/delete/", {"key": "acme"}).headers["Location"] == "/"
+    assert not Company.objects.exists()
+
+
 @pytest.mark.parametrize("address", ["", "members/", "policy/", "models/", "budgets/"])
 def test_a_viewer_reads_the_settings_and_is_offered_no_change(
     address: str, company: Company, browse: Browse, ada: Agent
