@@ -85,13 +85,13 @@ def claim(agent_id: int, issue_id: int) -> Run | None:
     return run
 
 
-def take_in_late(run: Run, issue: Issue, *, shown_with: Sequence[str]) -> list[Wakeup]:
+def take_in_late(run: Run, issue: Issue, wakeups_to_show: QuerySet[Wakeup]) -> list[Wakeup]:
     """The wakeups that the run delivers, also those that arrived since the claim: in the transaction that reads the
-    prompt's context. `shown_with` are the relations that the prompt shows of them."""
+    prompt's context."""
     now = timezone.now()
     pending = Q(agent=run.agent, issue=issue, state=WakeupState.PENDING)
-    held = Wakeup.objects.select_for_update(of=("self",)).select_related(*shown_with)
-    wakeups = list(held.filter(pending | Q(run=run, state=WakeupState.CLAIMED)).order_by("pk"))
+    held = wakeups_to_show.select_for_update(of=("self",))
+    wakeups = sorted(held.filter(pending | Q(run=run, state=WakeupState.CLAIMED)), key=lambda wakeup: wakeup.pk)
     late = _living([wakeup for wakeup in wakeups if wakeup.run_id is None], issue, now)
     if late:
         Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in late]).update(
@@ -113,7 +113,7 @@ def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue, list[Wak
     agent = Agent.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=agent_id).first()
     pending = list(
         Wakeup.objects.select_for_update(of=("self",))
-        .select_related("chain_member", "issue__assignee_agent")
+        .select_related("chain_member", "issue")
         .filter(agent=agent_id, issue=issue_id, state=WakeupState.PENDING)
         .order_by("pk")
     )

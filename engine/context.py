@@ -6,6 +6,7 @@ import zoneinfo
 from collections.abc import Sequence
 from dataclasses import replace
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.catalogue import ModelEntry
@@ -17,7 +18,7 @@ from engine.checkpoints import read_checkpoint
 from engine.claim import take_in_late
 from engine.meanwhile import SEEN, lines_of_people
 from engine.notebook import read_notebook
-from engine.participants import author, issue_line, participant, participant_or_none
+from engine.participants import author, issue_line, lined, named, participant, participant_or_none
 from engine.routing import NoProvider, choose_endpoint
 from engine.surroundings import read_children, read_materials
 from engine.text import context as shown
@@ -33,18 +34,6 @@ LEAN_WINDOW = 32_000
 """Models with a window of so many tokens or less get the lean tier."""
 
 
-_SHOWN_OF_WAKEUPS = (
-    "member__user",
-    "by_agent",
-    "comment__author_agent",
-    "comment__author_member__user",
-    "subject_issue__company",
-    "subject_issue__assignee_agent",
-    "subject_issue__assignee_member__user",
-    "approval",
-)
-
-
 def gather(run: Run) -> shown.HeartbeatContext:
     """The context of a claimed run. Wakeups that arrived since the claim are taken in: read in one transaction with
     what they speak of, so that each wakeup is either in this prompt or still pending."""
@@ -52,7 +41,7 @@ def gather(run: Run) -> shown.HeartbeatContext:
         # Held while it is read: a change under way is either seen here, or noticed when the reply is applied.
         issue = _read_issue(run)
         run.prompt_facts = {SEEN: lines_of_people(issue)}
-        wakeups = take_in_late(run, issue, shown_with=_SHOWN_OF_WAKEUPS)
+        wakeups = take_in_late(run, issue, _shown_wakeups())
         return build_context(run.agent, issue, wakeups, run)
 
 
@@ -106,6 +95,28 @@ def build_context(
     )
 
 
+def _shown_wakeups() -> QuerySet[Wakeup]:
+    """Wakeups with what a prompt shows of them."""
+    return Wakeup.objects.select_related(
+        "member__user",
+        "by_agent",
+        "comment__author_agent",
+        "comment__author_member__user",
+        "subject_issue__company",
+        "subject_issue__assignee_agent",
+        "subject_issue__assignee_member__user",
+        "approval",
+    ).only(
+        *(field.name for field in Wakeup._meta.concrete_fields),
+        *named("by_agent", "member"),
+        "comment__body",
+        "comment__deleted_at",
+        *named("comment__author_agent", "comment__author_member"),
+        *lined("subject_issue"),
+        "approval__title",
+    )
+
+
 def _read_issue(run: Run) -> Issue:
     return (
         Issue.objects.select_for_update(of=("self",), no_key=True)
@@ -119,8 +130,13 @@ def _read_issue(run: Run) -> Issue:
             "parent__assignee_agent",
             "parent__assignee_member__user",
         )
+        .defer(*_long_texts("assignee_agent"), *_long_texts("parent__assignee_agent"))
         .get(runs=run)
     )
+
+
+def _long_texts(agent: str) -> tuple[str, ...]:
+    return (f"{agent}__instructions", f"{agent}__knowledge", f"{agent}__script")
 
 
 def _model(agent: Agent) -> ModelEntry:
@@ -172,6 +188,7 @@ def _assignment(issue: Issue, is_own: bool, allowed: Allowed) -> shown.Assignmen
 
 def _reviews(issue: Issue) -> tuple[shown.Review, ...]:
     rows = issue.reviewers.select_related("agent", "member__user").order_by("pk")
+    rows = rows.only("issue", "verdict", "note", *named("agent", "member"))
     pairs = [(row, row.agent or row.member) for row in rows]
     return tuple(shown.Review(participant(one), row.verdict, row.note) for row, one in pairs if one is not None)
 
@@ -186,18 +203,20 @@ def _blockers(issue: Issue) -> tuple[shown.IssueLine, ...]:
     links = issue.blocker_links.open().select_related(
         "blocker__company", "blocker__assignee_agent", "blocker__assignee_member__user"
     )
+    links = links.only("issue", *lined("blocker"))
     return tuple(issue_line(link.blocker) for link in links.order_by("pk"))
 
 
 def _approvals(issue: Issue) -> tuple[shown.PendingApproval, ...]:
     pending = issue.approvals.filter(status=ApprovalStatus.PENDING)
     rows = pending.select_related("requested_by_agent", "requested_by_member__user").order_by("pk")
+    rows = rows.only("issue", "kind", "title", *named("requested_by_agent", "requested_by_member"))
     asked = [(row, row.requested_by_agent or row.requested_by_member) for row in rows]
     return tuple(shown.PendingApproval(row.kind, row.title, participant(one)) for row, one in asked if one is not None)
 
 
 def _reporting_line(agent: Agent, allowed: Allowed) -> shown.ReportingLine:
-    reports = agent.reports.present().order_by("handle")
+    reports = agent.reports.present().only("manager", *_COLLEAGUE).order_by("handle")
     return shown.ReportingLine(
         manager=participant_or_none(agent.manager),
         reports=tuple(_colleague(report) for report in reports),
@@ -206,8 +225,11 @@ def _reporting_line(agent: Agent, allowed: Allowed) -> shown.ReportingLine:
 
 
 def _roster(agent: Agent) -> tuple[shown.Colleague, ...]:
-    others = agent.company.agents.active().exclude(pk=agent.pk).order_by("handle")
+    others = agent.company.agents.active().exclude(pk=agent.pk).only("company", *_COLLEAGUE).order_by("handle")
     return tuple(_colleague(other) for other in others)
+
+
+_COLLEAGUE = ("name", "handle", "role", "title", "description")
 
 
 def _colleague(agent: Agent) -> shown.Colleague:
@@ -239,7 +261,7 @@ def _last_run(agent: Agent, issue: Issue, run: Run | None) -> Run | None:
     ended = Run.objects.filter(agent=agent, issue=issue, applied_at__isnull=False)
     if run is not None and run.pk is not None:
         ended = ended.exclude(pk=run.pk)
-    return ended.prefetch_related("actions").order_by("-pk").first()
+    return ended.only("hint", "prompt_facts").prefetch_related("actions").order_by("-pk").first()
 
 
 def _past_actions(last: Run | None) -> tuple[shown.PastAction, ...]:

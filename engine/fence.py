@@ -24,10 +24,12 @@ def lock(run: Run) -> Run:
     """The running run's row, held until the transaction ends, or Fenced. Cancelling waits for it, or it for that."""
     held = (
         Run.objects.select_for_update(of=("self",))
-        .select_related("company", "agent__company", "chain_member__user")
+        .select_related("company", "agent", "chain_member__user")
+        .defer("system_message", "user_message", "prompt_sections")
         .filter(pk=run.pk, attempt=run.attempt, state=RunState.RUNNING)
         .first()
     )
     if held is None or held.issue_id is None:
         raise Fenced(f"run {run.pk} is no longer held by attempt {run.attempt}")
+    held.agent.company = held.company
     return held

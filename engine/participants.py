@@ -7,6 +7,32 @@ from engine.text.context import IssueLine, Participant, Standing
 from issues.models import Comment, Issue, Member
 
 
+def named(agent: str, member: str) -> tuple[str, ...]:
+    """What to read of these two relations to name who stands in one of them, for `only`: an agent's row holds long
+    texts, which many rows that it wrote would bring along each. The field that the rows are related by must be read,
+    too."""
+    return (
+        f"{agent}__name",
+        f"{agent}__handle",
+        f"{member}__handle",
+        f"{member}__role",
+        f"{member}__user__name",
+        f"{member}__user__username",
+    )
+
+
+def lined(issue: str = "") -> tuple[str, ...]:
+    """The same for an issue, itself or in a relation, that another one names."""
+    at = f"{issue}__" if issue else ""
+    return (
+        f"{at}title",
+        f"{at}number",
+        f"{at}status",
+        f"{at}company__key",
+        *named(f"{at}assignee_agent", f"{at}assignee_member"),
+    )
+
+
 def participant(one: Agent | Member) -> Participant:
     """Name, handle and standing."""
     standing = Standing(one.role) if isinstance(one, Member) else Standing.AGENT

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.db.models import OuterRef, Subquery
 
-from engine.participants import author, issue_line, participant
+from engine.participants import author, issue_line, lined, participant
 from engine.text.context import Attachment, Child, Finding, Materials, WorkspaceFile
 from engine.text.context import Comment as ContextComment
 from issues import blobs
@@ -23,9 +23,9 @@ SMALL_FILE = 4_000
 def read_children(issue: Issue) -> tuple[Child, ...]:
     """Every direct child with its findings and newest comment, in three queries."""
     children = list(
-        issue.children.select_related("company", "assignee_agent", "assignee_member__user").order_by("-updated_at")[
-            :MOST_CHILDREN
-        ]
+        issue.children.select_related("company", "assignee_agent", "assignee_member__user")
+        .only("parent", "updated_at", *lined())
+        .order_by("-updated_at")[:MOST_CHILDREN]
     )
     comments = _newest_comments(children)
     findings = defaultdict(list)

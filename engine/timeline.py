@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.utils.html import strip_tags
 
-from engine.participants import author, participant
+from engine.participants import author, named, participant
 from engine.text.context import ActivityLine, History, Participant
 from engine.text.context import Comment as ContextComment
 from issues.models import Activity, Comment, Issue
@@ -34,7 +34,11 @@ class Timeline:
 
 def read_timeline(issue: Issue) -> Timeline:
     """Read it in a fixed number of queries, however long it is: three, or six beyond what a prompt could show."""
-    standing = issue.comments.filter(deleted_at=None).select_related("author_agent", "author_member__user")
+    standing = (
+        issue.comments.filter(deleted_at=None)
+        .select_related("author_agent", "author_member__user")
+        .only("issue", "body", "created_at", "pinned_at", *named("author_agent", "author_member"))
+    )
     newest = list(standing.order_by("-pk")[: NEWEST + 1])
     left_out = 0
     kept = newest
@@ -63,7 +67,12 @@ def _comment(comment: Comment) -> ContextComment:
 
 
 def _activity(issue: Issue, since: object) -> list[ContextComment | ActivityLine]:
-    lines = Activity.objects.filter(issue=issue).select_related("agent", "member__user").order_by("-pk")
+    lines = (
+        Activity.objects.filter(issue=issue)
+        .select_related("agent", "member__user")
+        .only("kind", "data", "created_at", "actor_kind", "company", "issue", "run", *named("agent", "member"))
+        .order_by("-pk")
+    )
     if since is not None:
         lines = lines.filter(created_at__gte=since)
     shown = [line for line in lines[:NEWEST] if not line.kind.startswith(_TOLD_ELSEWHERE)]

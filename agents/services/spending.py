@@ -6,6 +6,7 @@ So ten calls that start at once cannot together spend what each alone could. Row
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import F, Q
@@ -22,15 +23,6 @@ from issues.services.inbox import tell_board
 
 WARN_PERCENT = 80
 DIMENSIONS = ("tokens", "microdollars", "runs")
-_SETTLED = (
-    "tokens",
-    "microdollars",
-    "reserved_tokens",
-    "reserved_microdollars",
-    "unpriced_calls",
-    "warned_at",
-    "stopped_at",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +86,12 @@ def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
     for row, budget in rows:
         if budget is not None:
             _check_room(row, budget, worst, starts_run=starts_run)
-    for row, _ in rows:
-        row.reserved_tokens += worst.tokens
-        row.reserved_microdollars += worst.microdollars or 0
-        row.runs += 1 if starts_run else 0
-    Spending.objects.bulk_update([row for row, _ in rows], ["reserved_tokens", "reserved_microdollars", "runs"])
+    _add(
+        rows,
+        reserved_tokens=worst.tokens,
+        reserved_microdollars=worst.microdollars or 0,
+        runs=1 if starts_run else 0,
+    )
     _set_aside(run, month, worst, is_first=starts_run)
 
 
@@ -120,17 +113,19 @@ def settle(run: Run, spent: Cost | None) -> None:
         return
     cost = spent if spent is not None else Cost(held.tokens, held.microdollars)
     rows = _lock_rows(run, held.month)
-    for row, budget in rows:
-        row.reserved_tokens = max(0, row.reserved_tokens - held.tokens)
-        row.reserved_microdollars = max(0, row.reserved_microdollars - held.microdollars)
-        row.tokens += cost.tokens
-        row.microdollars += cost.microdollars or 0
-        row.unpriced_calls += 1 if cost.microdollars is None else 0
-        if budget is not None:
-            _tell_if_near(run.company, row, budget)
-    Spending.objects.bulk_update([row for row, _ in rows], _SETTLED)
+    _add(
+        rows,
+        reserved_tokens=-held.tokens,
+        reserved_microdollars=-held.microdollars,
+        tokens=cost.tokens,
+        microdollars=cost.microdollars or 0,
+        unpriced_calls=1 if cost.microdollars is None else 0,
+    )
     held.delete()
-    if any(budget is not None for _, budget in rows):
+    bounded = [(row, budget) for row, budget in rows if budget is not None]
+    for row, budget in bounded:
+        _tell_if_near(run.company, row, budget)
+    if bounded:
         _wake_waiting(run.company)
 
 
@@ -151,6 +146,15 @@ def used_share(run: Run) -> float:
 
 def this_month() -> datetime.date:
     return timezone.now().astimezone(datetime.UTC).date().replace(day=1)
+
+
+def _add(rows: Sequence[tuple[Spending, Budget | None]], **amounts: int) -> None:
+    """Add the same to each of the held rows."""
+    sums = {name: F(name) + amount for name, amount in amounts.items()}
+    Spending.objects.filter(pk__in=[row.pk for row, _ in rows]).update(**sums)
+    for row, _ in rows:
+        for name, amount in amounts.items():
+            setattr(row, name, getattr(row, name) + amount)
 
 
 def _set_aside(run: Run, month: datetime.date, worst: Cost, *, is_first: bool) -> None:
@@ -201,6 +205,7 @@ def _check_room(row: Spending, budget: Budget, worst: Cost, *, starts_run: bool)
 def _tell_if_near(company: Company, row: Spending, budget: Budget) -> None:
     """Tell the board once at 80% and once at 100%."""
     now = timezone.now()
+    before = (row.warned_at, row.stopped_at)
     for name, limit in _limits(budget):
         used = getattr(row, name)
         if used >= limit and row.stopped_at is None:
@@ -209,6 +214,8 @@ def _tell_if_near(company: Company, row: Spending, budget: Budget) -> None:
         elif used * 100 >= limit * WARN_PERCENT and row.warned_at is None:
             row.warned_at = now
             _tell(company, budget, "budget.warned", f"is near: {_amount(name, used)} of {_amount(name, limit)}")
+    if (row.warned_at, row.stopped_at) != before:
+        row.save(update_fields=["warned_at", "stopped_at"])
 
 
 def _tell(company: Company, budget: Budget, kind: str, words: str) -> None:

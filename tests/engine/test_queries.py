@@ -7,11 +7,17 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, RunState
+from agents.services.runs import release
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
 from issues.actors import Person
-from issues.models import Company, Status
+from issues.models import Company, Issue, Status
+from issues.services.blockers import add_blockers
 from issues.services.companies import change_company
+from issues.services.files import write_file
+from issues.services.findings import record_finding
+from issues.services.projects import add_labels
+from issues.services.reviews import set_reviewers
 from tests import build
 from tests.engine.running import FakeModel, run_all
 from tests.engine.test_claiming import mention
@@ -68,3 +74,33 @@ def test_it_asks_as_often_on_a_long_issue_as_on_a_short_one(
         last = count_queries()
         counts.append(len(last))
     assert counts[1] == counts[2], "\n".join(s[:130] for s in last)
+
+
+def test_so_it_does_where_much_stands_around_the_issue(
+    company: Company, ada: Agent, owner: Person, model: FakeModel
+) -> None:
+    """Blockers, reviewers, requests, labels, files, findings, reports and colleagues, wakeups of all kinds."""
+    company = change_company(actor=owner, company=company, runs_per_hour=100)
+    counts = []
+    for size in (1, 1, 12):
+        issue = build.issue(company, status=Status.BACKLOG, assignee=ada)
+        _surround(issue, ada, owner, size)
+        model.answers = ["Noted."]
+        last = count_queries()
+        counts.append(len(last))
+    assert counts[1] == counts[2], "\n".join(s[:130] for s in last)
+
+
+def _surround(issue: Issue, ada: Agent, owner: Person, size: int) -> None:
+    company, worker = issue.company, build.at_work(ada, issue)
+    reviewers = [build.agent(company, f"Rea {issue.pk}-{number}", manager=ada) for number in range(size)]
+    set_reviewers(actor=owner, issue=issue, reviewers=reviewers)
+    for number in range(size):
+        add_blockers(actor=owner, issue=issue, blockers=[build.issue(company, status=Status.BACKLOG)])
+        add_labels(actor=owner, issue=issue, labels=[build.label(company, f"l{issue.pk}-{number}")])
+        build.approval(issue, f"May I do {number}?", actor=worker)
+        write_file(actor=worker, issue=issue, path=f"{number}.md", text="x")
+        record_finding(actor=worker, issue=issue, title=f"F{number}", body="It is so.")
+    release(actor=worker, issue=issue)
+    for number in range(size):
+        build.comment(issue, f"@ada, number {number}", actor=owner)
