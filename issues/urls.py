@@ -49,6 +49,7 @@ issue_patterns: Patterns = [
     path("heartbeat/", changes.heartbeat, name="heartbeat"),
     path("stop/", changes.stop_run, name="stop-run"),
     path("move/", board.move, name="move"),
+    path("quick/", quick.menu, name="quick"),
     path("attach/", material.attach, name="attach"),
     path("findings/<int:finding>/", material.finding, name="finding"),
     path("files/<int:file>/", material.workspace_file, name="file"),

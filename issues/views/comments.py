@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from issues.markdown import Place
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, show
+from issues.search import matching
 from issues.services.comments import (
     delete_comment,
     edit_comment,
@@ -93,7 +94,7 @@ def complete(request: HttpRequest, visit: Visit) -> HttpResponse:
     word = request.GET.get("q", "")[:60].lower()
     if request.GET.get("of") == "issues":
         found = visit.company.issues.order_by("-updated_at")
-        found = found.filter(number__startswith=word) if word.isdigit() else found.filter(title__icontains=word)
+        found = found.filter(number__startswith=word) if word.isdigit() else matching(found, word) if word else found
         return show(request, visit, "issues/complete.html", {"issues": found[:8]})
     names = Names(visit.company)
     everybody = [*names.present_agents, *names.present_members]

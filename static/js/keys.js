@@ -93,11 +93,6 @@
       event.target.form.requestSubmit();
       return;
     }
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
-      event.preventDefault();
-      search();
-      return;
-    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.body.dataset.keys === "off" && event.key !== "Escape") return;
     if (find("dialog[open]")) return;

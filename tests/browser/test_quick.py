@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewTab
+from tests.browser.test_every_page import faults_of
 from tests.browser.test_use import column, open_issue
 
 
@@ -49,3 +50,54 @@ def test_many_are_selected_by_keys_and_changed_at_once(tab: Page, new_tab: NewTa
     plain.get_by_label("Priority").select_option(label="High")
     plain.get_by_role("button", name="Change them").click()
     expect(plain.locator(f"#row-{keys[0]}").get_by_role("img", name="High priority")).to_be_visible()
+
+
+def test_a_card_is_moved_by_its_menu_on_a_phone(new_tab: NewTab) -> None:
+    tab = new_tab(viewport={"width": 360, "height": 760}, has_touch=True)
+    key = open_issue(tab, "Pocket")
+    tab.goto("/demo/board/?text=pocket")
+    tab.get_by_role("link", name=f"Move or change {key}").tap()
+    menu = tab.get_by_role("dialog", name=f"{key} Pocket")
+    menu.get_by_role("button", name="In review").tap()
+    expect(menu).to_be_hidden()
+    expect(tab.locator(f"{column(tab, 'in_review')} #card-{key}")).to_be_visible()
+
+
+def test_keys_change_the_card_that_has_the_focus(tab: Page) -> None:
+    key = open_issue(tab, "Focussed")
+    tab.goto("/demo/board/?text=focussed")
+    tab.keyboard.press("j")
+    tab.keyboard.press("p")
+    expect(tab.get_by_role("button", name="None")).to_be_focused()
+    tab.keyboard.press("ArrowLeft")
+    tab.keyboard.press("Enter")
+    expect(tab.locator(f"#card-{key}").get_by_role("img", name="Low priority")).to_be_visible()
+    expect(tab.locator(f"#card-{key} .title")).to_be_focused()
+    tab.keyboard.press("i")
+    expect(tab.get_by_text(f"{key} is assigned to Founder.")).to_be_visible()
+    expect(tab.locator(f"#card-{key}").get_by_role("img", name="Founder (person)")).to_be_visible()
+
+
+def test_the_palette_finds_issues_and_acts(tab: Page) -> None:
+    key = open_issue(tab, "Kaleidoscope of reports")
+    tab.keyboard.press("Control+k")
+    tab.keyboard.type("priority urgent")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#facts")).to_contain_text("Urgent")
+    tab.goto("/demo/board/?text=kaleidoscope")
+    tab.keyboard.press("j")
+    tab.keyboard.press("Control+k")
+    tab.keyboard.type("status: in rev")
+    expect(tab.get_by_role("option", name="Status: In review")).to_be_visible()
+    tab.keyboard.press("Enter")
+    expect(tab.locator(f"{column(tab, 'in_review')} #card-{key}")).to_be_visible()
+    tab.keyboard.press("Control+k")
+    tab.keyboard.type("reports kaleido")
+    expect(tab.get_by_role("option", name=key)).to_be_visible()
+    assert faults_of(tab) == []
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(f"**/issues/{key}/")
+    tab.keyboard.press("Control+k")
+    tab.keyboard.type("go to agents")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/agents/")

@@ -76,3 +76,22 @@ def test_a_change_of_nothing_is_refused_on_the_form(page: Client, company: Compa
     answer = page.post("/acme/bulk/", {"issue": [build.issue(company).identifier]})
     assert answer.status_code == 422
     assert b"Say what is to be changed." in answer.content
+
+
+def test_a_card_has_a_menu_that_is_a_page_without_scripts(page: Client, company: Company, ada: Agent) -> None:
+    first, second = (build.issue(company, status=Status.BACKLOG) for _ in range(2))
+    assert f'href="/acme/issues/{second.identifier}/quick/"' in page.get("/acme/board/").content.decode()
+    body = page.get(f"/acme/issues/{second.identifier}/quick/").content.decode()
+    assert f'name="before" value="{first.identifier}"' in body
+    assert 'name="status" value="in_review"' in body
+    assert f'name="assignee" value="agent:{ada.pk}"' in body
+    assert 'name="before"' not in page.get(f"/acme/issues/{first.identifier}/quick/").content.decode()
+    part = page.get(f"/acme/issues/{first.identifier}/quick/", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+
+
+def test_issues_are_completed_by_number_identifier_or_several_words(page: Client, company: Company) -> None:
+    issue = build.issue(company, "Write the long report")
+    for words in ("1", "acme-1", "long write", ""):
+        assert issue.title in page.get("/acme/complete/", {"of": "issues", "q": words}).content.decode(), words
+    assert issue.title not in page.get("/acme/complete/", {"of": "issues", "q": "short"}).content.decode()
