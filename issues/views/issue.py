@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from agents.models import Run, Wakeup, WakeupState
+from agents.models import Checkpoint, Run, Wakeup, WakeupState
 from agents.models.run import LIVE
 from engine.explaining import explain
 from issues.markdown import Place
@@ -19,6 +20,7 @@ from issues.models import (
     ApprovalStatus,
     Attachment,
     Blocker,
+    Extraction,
     Finding,
     Issue,
     Label,
@@ -30,16 +32,19 @@ from issues.models import (
 from issues.names import Names, Somebody
 from issues.pages import Visit, company_page, is_partial, show
 from issues.views.lookup import find_issue
+from issues.views.summary import read_summary
 from issues.views.timeline import Rows, build_timeline, read_before, read_rows
 
 
 @require_safe
 @company_page
 def issue_page(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    """At most 15 queries, whatever the issue holds."""
+    """At most 15 queries, whatever the issue holds. `before` is a time to end the timeline at; so does the number of
+    an older `comment`, with which it then ends."""
     issue = find_issue(visit, identifier, among=_with_hints())
-    rows = read_rows(issue, before=read_before(request.GET.get("before", "")))
-    context = _context(visit, issue, rows)
+    before = read_before(request.GET.get("before", "")) or _time_of(issue, request.GET.get("comment", ""))
+    rows = read_rows(issue, before=before)
+    context = _context(visit, issue, rows) | {"is_earlier": before is not None}
     if is_partial(request):
         return show(request, visit, "issues/issue_view.html", context)
     return show(request, visit, "issues/issue.html", context)
@@ -87,7 +92,7 @@ def why(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A finding, a file or an attachment of the issue."""
+    """A finding, a file or an attachment of the issue. `unread` says why agents are not shown an attachment's text."""
 
     kind: str
     id: int
@@ -95,6 +100,7 @@ class Material:
     by: Somebody | None
     size: int
     at: Any
+    unread: str = ""
 
 
 def _with_hints() -> QuerySet[Issue]:
@@ -105,12 +111,20 @@ def _with_hints() -> QuerySet[Issue]:
         has_blockers=Exists(Blocker.objects.filter(Q(issue=here) | Q(blocker=here))),
         has_reviewers=Exists(Reviewer.objects.filter(issue=here)),
         has_questions=Exists(Approval.objects.filter(issue=here, status=ApprovalStatus.PENDING)),
+        has_summary=Exists(Checkpoint.objects.filter(issue=here, problem="")),
         has_material=Exists(Finding.objects.filter(issue=here))
         | Exists(WorkspaceFile.objects.filter(issue=here))
         | Exists(Attachment.objects.filter(issue=here)),
         live_run=_live_run().values("pk")[:1],
         live_agent=_live_run().values("agent")[:1],
     )
+
+
+def _time_of(issue: Issue, comment: str) -> datetime.datetime | None:
+    """When the comment of that number was written; None for anything else."""
+    if not (comment.isascii() and comment.isdigit() and len(comment) < 19):
+        return None
+    return issue.comments.filter(pk=int(comment)).values_list("created_at", flat=True).first()
 
 
 def _live_run() -> QuerySet[Run]:
@@ -128,6 +142,7 @@ def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
         "names": names,
         "place": place,
         "entries": build_timeline(rows, names, place.root),
+        "summary": read_summary(issue, shown=[row.pk for row in rows.comments]) if issue.has_summary else None,
         "pinned": [row for row in reversed(rows.comments) if row.pinned_at],
         "assignee": names.somebody(agent=issue.assignee_agent_id, member=issue.assignee_member_id),
         "responsible": names.members.get(issue.responsible_id),
@@ -175,13 +190,26 @@ def _material(issue: Any, names: Names) -> list[Material]:
     if not issue.has_material:
         return []
     text = CharField()
-    findings = issue.findings.values_list(Value("finding", text), "pk", "title", "agent_id", Value(0), "created_at")
-    files = issue.files.values_list(Value("file", text), "pk", "path", Value(0), Value(0), F("updated_at"))
+    none = Value("", text)
+    findings = issue.findings.values_list(
+        Value("finding", text), "pk", "title", "agent_id", Value(0), "created_at", none, none
+    )
+    files = issue.files.values_list(Value("file", text), "pk", "path", Value(0), Value(0), F("updated_at"), none, none)
     attachments = issue.attachments.values_list(
-        Value("attachment", text), "pk", "name", Value(0), "blob__size", "created_at"
+        Value("attachment", text), "pk", "name", Value(0), "blob__size", "created_at", "extraction", "why_unread"
     )
     rows = findings.order_by().union(files.order_by(), attachments.order_by(), all=True)
-    return [Material(kind, pk, title, names.agents.get(agent), size, at) for kind, pk, title, agent, size, at in rows]
+    return [
+        Material(kind, pk, title, names.agents.get(agent), size, at, _unread(extraction, why))
+        for kind, pk, title, agent, size, at, extraction, why in rows
+    ]
+
+
+def _unread(extraction: str, why: str) -> str:
+    if extraction in ("", Extraction.DONE):
+        return ""
+    label = Extraction(extraction).label
+    return f"{label}: {why}" if why else label
 
 
 def _pending(issue: Issue, names: Names) -> list[dict[str, Any]]:
