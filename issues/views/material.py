@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -94,14 +95,25 @@ def attachment(request: HttpRequest, visit: Visit, attachment: int, name: str) -
 @require_POST
 @company_page
 def attach(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
+    """Attach what was sent. With `cite` the answer is how a comment names it, which the composer puts in."""
     issue = find_issue(visit, identifier)
     files = request.FILES.getlist("file")
     if not files:
         raise Invalid("Choose a file first.", field="file")
-    for file in files:
-        attach_file(actor=visit.person, issue=issue, name=file.name or "file", content=file.read())
+    attached = [
+        attach_file(actor=visit.person, issue=issue, name=file.name or "file", content=file.read()) for file in files
+    ]
     said = f"{files[0].name} is attached." if len(files) == 1 else f"{len(files)} files are attached."
+    if "cite" in request.POST:
+        return JsonResponse({"said": said, "text": "\n".join(_citation(visit, one) for one in attached)})
     return changed(request, said, to=reverse("issue", args=[visit.company.slug, identifier]))
+
+
+def _citation(visit: Visit, attachment: Attachment) -> str:
+    """The attachment as a text names it: a picture as one, anything else as a link."""
+    address = reverse("attachment", args=[visit.company.slug, attachment.pk, attachment.name])
+    label = re.sub(r"([\\\[\]])", r"\\\1", attachment.name)
+    return f"{'!' if attachment.media_type in _SHOWN_IMAGES else ''}[{label}]({address})"
 
 
 def _text(version: FileVersion | None) -> str | None:

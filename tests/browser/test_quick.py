@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewTab
@@ -101,3 +103,26 @@ def test_the_palette_finds_issues_and_acts(tab: Page) -> None:
     tab.keyboard.type("go to agents")
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/agents/")
+
+
+def test_a_file_is_dropped_and_pasted_into_a_comment_and_a_refusal_is_said_there(new_tab: NewTab) -> None:
+    tab = new_tab(expecting=("422",))
+    open_issue(tab, "With files")
+    field = tab.get_by_label("Comment", exact=True)
+    for kind, holder in (("drop", "dataTransfer"), ("paste", "clipboardData")):
+        field.evaluate(
+            """(field, [kind, holder]) => {
+              const files = new DataTransfer();
+              files.items.add(new File(["First this."], `${kind}.txt`, { type: "text/plain" }));
+              const event = new Event(kind, { bubbles: true, cancelable: true });
+              Object.defineProperty(event, holder, { value: files });
+              field.dispatchEvent(event);
+            }""",
+            [kind, holder],
+        )
+        expect(field).to_have_value(re.compile(rf"\[{kind}\.txt\]\(/demo/attachments/\d+/{kind}\.txt\)"))
+    tab.locator("[data-files]").set_input_files({"name": "none.txt", "mimeType": "text/plain", "buffer": b""})
+    expect(tab.locator("[data-uploads]")).to_contain_text("is empty")
+    assert faults_of(tab) == []
+    tab.get_by_role("button", name="Comment", exact=True).click()
+    expect(tab.locator("#timeline").get_by_role("link", name="paste.txt")).to_be_visible()

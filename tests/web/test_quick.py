@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from agents.models import Agent
@@ -10,6 +11,8 @@ from issues.models import Company, Issue, Priority, Status
 from issues.refusals import Conflict
 from issues.services import bulk
 from tests import build
+
+GIF = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b")
 
 
 def test_boxes_on_board_and_list_lead_to_the_form_for_all_of_them(page: Client, company: Company) -> None:
@@ -95,3 +98,26 @@ def test_issues_are_completed_by_number_identifier_or_several_words(page: Client
     for words in ("1", "acme-1", "long write", ""):
         assert issue.title in page.get("/acme/complete/", {"of": "issues", "q": words}).content.decode(), words
     assert issue.title not in page.get("/acme/complete/", {"of": "issues", "q": "short"}).content.decode()
+
+
+def test_a_file_that_is_pasted_comes_back_as_words_for_the_comment(page: Client, company: Company) -> None:
+    issue = build.issue(company)
+    address = f"/acme/issues/{issue.identifier}/attach/"
+    sent = {"cite": "yes", "file": SimpleUploadedFile("a [b].txt", b"Hello")}
+    text = page.post(address, sent, headers={"HX-Request": "true"}).json()["text"]
+    attachment = issue.attachments.get()
+    assert text == rf"[a \[b\].txt](/acme/attachments/{attachment.pk}/a%20%5Bb%5D.txt)"
+    shown = page.post("/acme/preview/", {"body": text}).content.decode()
+    assert f'href="/acme/attachments/{attachment.pk}/a%20%5Bb%5D.txt"' in shown
+    picture = {"cite": "yes", "file": SimpleUploadedFile("dot.gif", GIF)}
+    text = page.post(address, picture, headers={"HX-Request": "true"}).json()["text"]
+    assert text.startswith("![dot.gif](")
+    assert "<img" in page.post("/acme/preview/", {"body": text}).content.decode()
+
+
+def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(page: Client, company: Company) -> None:
+    address = f"/acme/issues/{build.issue(company).identifier}/attach/"
+    sent = {"cite": "yes", "file": SimpleUploadedFile("empty.txt", b"")}
+    answer = page.post(address, sent, headers={"HX-Request": "true"})
+    assert answer.status_code == 422
+    assert "is empty" in answer.headers["HX-Trigger"].encode().decode("unicode_escape")
