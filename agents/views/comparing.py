@@ -24,15 +24,16 @@ _WORDS = {Change.SAME: "The same", Change.CHANGED: "Changed", Change.ADDED: "New
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something known of both runs, in words."""
+    """Something known of both runs, in words. A figure differs nearly always and is not called changed."""
 
     name: str
     before: str
     after: str
+    is_figure: bool
 
     @property
     def is_changed(self) -> bool:
-        return self.before != self.after
+        return not self.is_figure and self.before != self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +91,13 @@ def _comparison(before: Run, after: Run) -> dict[str, Any]:
         "before": before,
         "runs": (before, after),
         "mute": [run for run in (before, after) if not run.prompt_sections],
-        "facts": [_fact(name, tell, before, after) for name, tell in _FACTS.items()],
+        "facts": [Fact(name, tell(before), tell(after), is_figure=tell in _FIGURES) for name, tell in _FACTS.items()],
         "sections": [Compared(change, _word(change, before, after)) for change in changes],
     }
 
 
 def _sections(run: Run) -> Any:
     return kept_sections(run.system_message, run.user_message, run.prompt_sections)
-
-
-def _fact(name: str, tell: Callable[[Run], str], before: Run, after: Run) -> Fact:
-    return Fact(name, tell(before), tell(after))
 
 
 def _word(change: SectionChange, before: Run, after: Run) -> str:
@@ -164,3 +161,4 @@ _FACTS: dict[str, Callable[[Run], str]] = {
     "Left out for want of room": _left_out,
     "Shortened": _shortened,
 }
+_FIGURES = (_tokens, _cached, _breakpoints)
