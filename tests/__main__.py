@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tests import machine
 
 # The folders whose tests depend on what the database does; the rest would only repeat itself.
-ON_EVERY_DATABASE = ("tests/services", "tests/engine", "tests/api")
+ON_EVERY_DATABASE = ("tests/services", "tests/verbs", "tests/engine", "tests/api")
 
 # pytest's exit code for "no test was collected".
 NO_TESTS = 5
