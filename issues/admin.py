@@ -152,6 +152,14 @@ class LabelPage(Shown):
     related = (("issues.issue", "labels", "issues"),)
 
 
+@admin.register(models.SavedView)
+class SavedViewPage(Shown):
+    list_display = ("name", link("company"), link("member"), "page", "is_shared", "created_at")
+    list_select_related = ("company", "member__user")
+    list_filter = ("company", "page", "is_shared")
+    search_fields = ("name", "query")
+
+
 @admin.register(models.Issue)
 class IssuePage(Edited):
     list_display = (

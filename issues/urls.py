@@ -26,6 +26,7 @@ from issues.views import (
     projects,
     quick,
     reviews,
+    saved,
     session,
     writing,
 )
@@ -68,6 +69,8 @@ company_patterns: Patterns = [
     path("side/", navigation.side, name="side"),
     path("search/", navigation.search, name="search"),
     path("undo/", quick.undo, name="undo"),
+    path("views/", saved.save, name="save-view"),
+    path("views/<int:view>/delete/", saved.delete, name="delete-view"),
     path("bulk/", bulk.bulk, name="bulk"),
     path("bulk/preview/", bulk.preview, name="preview-bulk"),
     path("who/<str:handle>/", navigation.who, name="who"),

@@ -19,13 +19,14 @@ from agents.services.routines import create_routine
 from agents.services.runs import check_out
 from agents.services.skills import create_skill
 from issues.actors import Actor, Person, Worker
-from issues.models import Approval, Comment, Company, Issue, Label, Member, Project, Role, Status, User
+from issues.models import Approval, Comment, Company, Issue, Label, Member, Project, Role, SavedView, Status, User
 from issues.services.accounts import create_user
 from issues.services.approvals import request_approval
 from issues.services.comments import write_comment
 from issues.services.companies import add_member, change_company, found_company
 from issues.services.issues import create_issue, set_status
 from issues.services.projects import create_label, create_project
+from issues.services.saved_views import save_view
 
 _numbers = itertools.count(1)
 
@@ -97,6 +98,15 @@ def project(company: Company, name: str = "Launch", **fields: Any) -> Project:
 
 def label(company: Company, name: str = "bug", **fields: Any) -> Label:
     return create_label(actor=owner_of(company), company=company, name=name, **fields)
+
+
+def saved_view(company: Company, name: str = "Mine", *, actor: Actor | None = None, **fields: Any) -> SavedView:
+    return save_view(
+        actor=actor or owner_of(company),
+        company=company,
+        name=name,
+        **{"page": SavedView.Page.BOARD, "query": "assignee=me"} | fields,
+    )
 
 
 def skill(company: Company, name: str = "Release notes", body: str = "Write what changed.", **fields: Any) -> Skill:

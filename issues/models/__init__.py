@@ -12,6 +12,7 @@ from issues.models.kept_answer import KeptAnswer
 from issues.models.key import ApiKey
 from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
+from issues.models.saved_view import SavedView
 from issues.models.user import LoginLink, User
 from issues.models.workspace import FileVersion, WorkspaceFile
 
@@ -45,6 +46,7 @@ __all__ = [
     "Project",
     "Reviewer",
     "Role",
+    "SavedView",
     "Status",
     "User",
     "Verdict",

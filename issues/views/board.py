@@ -19,6 +19,7 @@ from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.services.board import move_issue
 from issues.traces import traced
 from issues.views.lookup import find_issue, named_issue, read_status
+from issues.views.saved import offered_views
 from issues.views.selection import Selection, recently_closed_or_open, with_card_facts
 
 MOST_CARDS = 28
@@ -61,7 +62,7 @@ def board(request: HttpRequest, visit: Visit) -> HttpResponse:
     }
     if is_partial(request):
         return show(request, visit, "issues/board_columns.html", context)
-    return show(request, visit, "issues/board.html", {**context, **_choices(visit, names)})
+    return show(request, visit, "issues/board.html", {**context, **_choices(visit, names, selection, "board")})
 
 
 @require_safe
@@ -132,7 +133,7 @@ def _list_page(request: HttpRequest, visit: Visit, selection: Selection, *, at: 
     }
     if is_partial(request):
         return show(request, visit, "issues/list_rows.html", context)
-    return show(request, visit, "issues/list.html", {**context, **_choices(visit, names)})
+    return show(request, visit, "issues/list.html", {**context, **_choices(visit, names, selection, "issues")})
 
 
 def _after(issues: IssueQuerySet, last: Issue | None) -> IssueQuerySet:
@@ -152,9 +153,11 @@ def _card(visit: Visit, issue: Issue, names: Names) -> Card:
     return Card(issue, f"{visit.company.key}-{issue.number}", assignee)
 
 
-def _choices(visit: Visit, names: Names) -> dict[str, Any]:
-    """What the filters offer."""
+def _choices(visit: Visit, names: Names, selection: Selection, page: str) -> dict[str, Any]:
+    """What the filters offer, and the views that are kept."""
     return {
+        "page_name": page,
+        "saved_views": offered_views(visit, page=page, selection=selection),
         "names": names,
         "statuses": list(Status),
         "priorities": list(Priority),

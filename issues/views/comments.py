@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from issues.markdown import Place
+from issues.models import Issue
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, show
 from issues.search import matching
@@ -93,13 +95,19 @@ def complete(request: HttpRequest, visit: Visit) -> HttpResponse:
     """What may follow an @ or # that is being typed: people and agents, or issues."""
     word = request.GET.get("q", "")[:60].lower()
     if request.GET.get("of") == "issues":
-        found = visit.company.issues.order_by("-updated_at")
-        found = found.filter(number__startswith=word) if word.isdigit() else matching(found, word) if word else found
+        found = _starting_with(visit.company.issues.order_by("-updated_at"), word)
         return show(request, visit, "issues/complete.html", {"issues": found[:8]})
     names = Names(visit.company)
     everybody = [*names.present_agents, *names.present_members]
     fitting = [one for one in everybody if one.handle.startswith(word) or one.name.lower().startswith(word)]
     return show(request, visit, "issues/complete.html", {"people": fitting[:8]})
+
+
+def _starting_with(issues: QuerySet[Issue], word: str) -> QuerySet[Issue]:
+    """Issues whose number begins so, or which hold all the words; all of them for nothing."""
+    if word.isdigit():
+        return issues.filter(number__startswith=word)
+    return matching(issues, word) if word else issues
 
 
 def _at(visit: Visit, identifier: str, comment: int) -> str:

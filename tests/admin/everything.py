@@ -57,6 +57,7 @@ def fill(company: Company, count: int) -> None:
         attach_file(actor=owner, issue=issue, name="a.txt", content=b"text %d" % number)
         build.approval(issue, actor=worker)
         build.skill(company, f"Skill {number}")
+        build.saved_view(company, f"View {number}")
         run_heartbeat(actor=owner, agent=agent, issue=waiting)
         create_agent_key(actor=owner, agent=agent)
         issue_login_link(member.user)

@@ -126,3 +126,19 @@ def test_a_file_is_dropped_and_pasted_into_a_comment_and_a_refusal_is_said_there
     assert faults_of(tab) == []
     tab.get_by_role("button", name="Comment", exact=True).click()
     expect(tab.locator("#timeline").get_by_role("link", name="paste.txt")).to_be_visible()
+
+
+def test_a_selection_is_kept_as_a_view_and_found_again(tab: Page) -> None:
+    tab.goto("/demo/issues/?priority=high")
+    tab.locator("[data-menu=v] summary").click()
+    tab.get_by_label("Keep what is selected here").fill("What is high")
+    assert faults_of(tab) == []
+    tab.get_by_role("button", name="Keep it").click()
+    expect(tab.get_by_text("“What is high” is kept.")).to_be_visible()
+    tab.goto("/demo/board/")
+    tab.locator("[data-menu=v] summary").click()
+    tab.get_by_role("link", name="What is high").click()
+    tab.wait_for_url("**/issues/?priority=high")
+    tab.locator("[data-menu=v] summary").click()
+    tab.get_by_role("button", name="Delete “What is high”").click()
+    expect(tab.get_by_text("The view “What is high” is deleted.")).to_be_visible()

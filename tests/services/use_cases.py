@@ -30,6 +30,7 @@ from issues.models import (
     Priority,
     Project,
     Role,
+    SavedView,
     Status,
     Verdict,
 )
@@ -51,6 +52,7 @@ from issues.services import (
     policy,
     projects,
     reviews,
+    saved_views,
     undo,
 )
 from issues.services import issues as tracker
@@ -216,6 +218,12 @@ def _undone(world: World, actor: Actor) -> Mapping[str, Any]:
     return {"company": world.company, "trace": trace.taken()}
 
 
+def _kept_view(world: World, actor: Actor) -> SavedView:
+    """A view of the actor, or of the owner for those who keep none."""
+    keeps = actor if actor in (world.owner, world.board) else world.owner
+    return build.saved_view(world.company, actor=keeps)
+
+
 ALLOW, ASKS, DENY = Grant.ALLOW, Grant.APPROVAL, Grant.DENY
 VIEWER, BOARD, OWNER = Role.VIEWER, Role.BOARD, Role.OWNER
 
@@ -262,6 +270,13 @@ USE_CASES: dict[Service, UseCase] = {
     projects.remove_labels: UseCase(
         lambda w, a: {"issue": w.labelled, "labels": [w.label]}, BOARD, ALLOW, "issue.labels"
     ),
+    saved_views.save_view: UseCase(
+        lambda w, a: {"company": w.company, "name": "Mine", "page": SavedView.Page.BOARD, "query": "assignee=me"},
+        BOARD,
+        DENY,
+        "view.saved",
+    ),
+    saved_views.delete_view: UseCase(lambda w, a: {"view": _kept_view(w, a)}, BOARD, DENY, "view.deleted"),
     # Issues
     tracker.create_issue: UseCase(lambda w, a: {"company": w.company, "title": "New"}, BOARD, ALLOW, "issue.created"),
     tracker.edit_issue: UseCase(lambda w, a: {"issue": w.own, "title": "Newer"}, BOARD, DENY, "issue.edited"),

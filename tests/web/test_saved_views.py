@@ -1,0 +1,48 @@
+"""Selections that are kept under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.test import Client
+
+from issues.actors import Person
+from issues.models import Company, SavedView
+from tests import build
+
+
+def test_a_selection_is_kept_and_offered_on_board_and_list(page: Client, company: Company) -> None:
+    sent = {"name": "Urgent ones", "page": "issues", "query": "priority=urgent&more=todo&nonsense=1"}
+    answer = page.post("/acme/views/", sent)
+    assert answer.headers["Location"] == "/acme/issues/?priority=urgent"
+    for address in ("/acme/board/", "/acme/issues/"):
+        body = page.get(address).content.decode()
+        assert 'href="/acme/issues/?priority=urgent"' in body
+        assert "Urgent ones" in body
+
+
+def test_only_shared_views_are_offered_to_others_and_only_ones_own_are_deleted(
+    page: Client, company: Company, browse: Callable[[Person], Client]
+) -> None:
+    own, shared = build.saved_view(company, "Alone"), build.saved_view(company, "Together", shared=True)
+    other = browse(build.member(company))
+    body = other.get("/acme/board/").content.decode()
+    assert "Together" in body
+    assert "Alone" not in body
+    assert other.post(f"/acme/views/{own.pk}/delete/").status_code == 404
+    assert other.post(f"/acme/views/{shared.pk}/delete/").status_code == 403
+    assert page.post(f"/acme/views/{shared.pk}/delete/").headers["Location"] == "/acme/board/"
+    assert list(SavedView.objects.all()) == [own]
+
+
+def test_a_view_can_be_deleted_where_it_is_shown(page: Client, company: Company) -> None:
+    view = build.saved_view(company, "Mine")
+    assert f"/acme/views/{view.pk}/delete/" in page.get("/acme/board/?assignee=me").content.decode()
+    assert f"/acme/views/{view.pk}/delete/" not in page.get("/acme/board/").content.decode()
+
+
+def test_a_name_is_given_once(page: Client, company: Company) -> None:
+    build.saved_view(company, "Mine")
+    answer = page.post("/acme/views/", {"name": "MINE", "page": "board", "query": ""})
+    assert answer.status_code == 409
+    assert b"already" in answer.content
