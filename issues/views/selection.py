@@ -14,7 +14,19 @@ from django.utils import timezone
 
 from agents.models import Run
 from agents.models.run import LIVE
-from issues.models import Approval, ApprovalStatus, Blocker, Issue, Member, Priority, Status
+from issues.models import (
+    Approval,
+    ApprovalKind,
+    ApprovalStatus,
+    Blocker,
+    Issue,
+    Member,
+    Priority,
+    Reviewer,
+    Role,
+    Status,
+    Verdict,
+)
 from issues.models.issue import CLOSED, IssueQuerySet
 from issues.pages import Visit
 from issues.search import matching
@@ -33,7 +45,7 @@ class Selection:
     assignee: str = ""  # agent:7, member:2, agents, none
     label: str = ""
     project: str = ""
-    only: str = ""  # running, blocked, waiting
+    only: str = ""  # running, blocked, waiting, for-me
 
     @classmethod
     def read(cls, query: QueryDict) -> Selection:
@@ -67,7 +79,7 @@ class Selection:
             issues = issues.filter(labels=int(self.label))
         if self.project.isdigit():
             issues = issues.filter(project=int(self.project))
-        return self._only(issues)
+        return self._only(issues, visit.member)
 
     def _assignee_condition(self, me: Member) -> Q:
         kind, _, pk = self.assignee.partition(":")
@@ -81,7 +93,7 @@ class Selection:
             return Q(**{f"assignee_{kind}": int(pk)})
         return Q()
 
-    def _only(self, issues: IssueQuerySet) -> IssueQuerySet:
+    def _only(self, issues: IssueQuerySet, me: Member) -> IssueQuerySet:
         if self.only == "running":
             return issues.filter(_is_running())
         if self.only == "blocked":
@@ -89,6 +101,8 @@ class Selection:
         if self.only == "waiting":
             pending = Approval.objects.filter(issue=OuterRef("pk"), status=ApprovalStatus.PENDING)
             return issues.filter(Exists(pending))
+        if self.only == "for-me":
+            return issues.filter(_waits_for(me))
         return issues
 
 
@@ -108,6 +122,19 @@ def with_card_facts(issues: IssueQuerySet) -> IssueQuerySet:
         .prefetch_related("labels")
         .defer("description")
     )
+
+
+def _waits_for(me: Member) -> Q:
+    """A request that the member may decide, a question that is theirs to answer, a review that is theirs to make."""
+    pending = Approval.objects.filter(issue=OuterRef("pk"), status=ApprovalStatus.PENDING)
+    questions = pending.filter(kind=ApprovalKind.QUESTION)
+    reviewers = Reviewer.objects.filter(issue=OuterRef("pk"))
+    is_theirs = Q(Exists(questions), responsible=me)
+    is_theirs |= Q(Exists(reviewers.filter(member=me, verdict=Verdict.OUTSTANDING)), status=Status.IN_REVIEW)
+    is_theirs |= Q(~Exists(reviewers), status=Status.IN_REVIEW, responsible=me)
+    if me.role == Role.VIEWER:
+        return is_theirs
+    return is_theirs | Q(Exists(pending.exclude(kind=ApprovalKind.QUESTION)))
 
 
 def _is_running() -> Exists:

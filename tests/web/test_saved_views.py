@@ -7,7 +7,9 @@ from collections.abc import Callable
 from django.test import Client
 
 from issues.actors import Person
-from issues.models import Company, SavedView
+from issues.models import Company, SavedView, Status
+from issues.services.approvals import ask_question
+from issues.services.reviews import set_reviewers
 from tests import build
 
 
@@ -46,3 +48,27 @@ def test_a_name_is_given_once(page: Client, company: Company) -> None:
     answer = page.post("/acme/views/", {"name": "MINE", "page": "board", "query": ""})
     assert answer.status_code == 409
     assert b"already" in answer.content
+
+
+def test_what_waits_for_me_is_what_i_may_decide_answer_or_judge(
+    page: Client, company: Company, founder: Person, browse: Callable[[Person], Client]
+) -> None:
+    member = build.member(company)
+    asks, doubts, mine, theirs, reviewed, idle = (
+        build.issue(company, title, actor=actor, status=status)
+        for title, actor, status in (
+            ("Asks", founder, Status.TODO),
+            ("Doubts", founder, Status.TODO),
+            ("Judged by who answers", founder, Status.IN_REVIEW),
+            ("Answered for by another", member, Status.IN_REVIEW),
+            ("Judged by a reviewer", founder, Status.IN_REVIEW),
+            ("Idle", founder, Status.TODO),
+        )
+    )
+    build.approval(asks, actor=build.at_work(build.agent(company, "Ada"), asks))
+    ask_question(actor=build.at_work(build.agent(company, "Bob"), doubts), issue=doubts, question="Which?")
+    set_reviewers(actor=founder, issue=reviewed, reviewers=[build.member_row(member)])
+    for client, waiting in ((page, {asks, doubts, mine}), (browse(member), {asks, theirs, reviewed})):
+        body = client.get("/acme/issues/?only=for-me").content.decode()
+        shown = {issue for issue in (asks, doubts, mine, theirs, reviewed, idle) if f"row-{issue.identifier}" in body}
+        assert shown == waiting
