@@ -41,7 +41,6 @@ PAGES = {
     "first-steps": "/demo/start/",
     "settings": "/demo/settings/",
     "delete-company": "/demo/settings/delete/",
-    "delete-company": "/demo/settings/delete/",
     "members": "/demo/settings/members/",
     "policy": "/demo/settings/policy/",
     "models": "/demo/settings/models/",
