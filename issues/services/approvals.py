@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
@@ -33,6 +34,14 @@ DECISIONS: Mapping[ApprovalKind, frozenset[ApprovalStatus]] = {
 
 NOTE_BYTES = 10_000
 """A decision's note or an answer, in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """An action as a person wrote it: what follows its verb, and its body where it has one."""
+
+    args: str
+    body: str = ""
 
 
 @service
@@ -68,12 +77,16 @@ def decide_approval(
     note: str = "",
     shown_hash: str | None = None,
     always: bool = False,
+    edited: Sequence[Words] | None = None,
 ) -> Approval:
     """Decide a pending approval once: of two who decide at the same time one gets Conflict, with the decision.
 
     `shown_hash` is the payload's hash as the person saw it; another one is refused. An approved action is carried out
     here, in the same transaction; when that is refused, the approval keeps the reason. `always` lets the agent do the
     like from now on without asking. The requester is woken.
+
+    `edited` are the actions as the person wants them, in the order of those that were asked for: a new version of the
+    payload, which keeps what was asked beside it, is hashed, approved and carried out as one.
     """
     if always:
         lock_company(approval.company)  # its policy changes
@@ -88,6 +101,8 @@ def decide_approval(
     if member is None:
         raise Forbidden("Only a person decides.")
     _check_decision(approval, status, member, shown_hash)
+    if edited is not None:
+        _edit(approval, status, member, edited, always=always)
     approval.status = status
     approval.note = check_text(note, "note", limit=NOTE_BYTES, required=status is ApprovalStatus.ANSWERED)
     approval.decided_by = member
@@ -167,6 +182,30 @@ def _check_decision(approval: Approval, status: ApprovalStatus, member: Member, 
         raise Conflict("What would be done has changed since it was shown.", "Look at it again.")
 
 
+def _edit(approval: Approval, status: ApprovalStatus, member: Member, edited: Sequence[Words], *, always: bool) -> None:
+    """Put the person's words in the place of the agent's. What they mean is read when they are carried out."""
+    if approval.kind != ApprovalKind.ACTION or status is not ApprovalStatus.APPROVED:
+        raise Invalid("Only an action that is approved can be edited.", field="edited")
+    if always:
+        raise Invalid("What was edited is allowed this once.", "Approve it as it was asked to allow the like for good.")
+    asked = approval.payload["actions"]
+    if len(edited) != len(asked):
+        raise Invalid("Every action needs its words.", field="edited")
+    actions = [
+        {
+            **action,
+            "args": check_line(words.args, "words", limit=1_000) if words.args else "",
+            "body": None if action["body"] is None else check_text(words.body, "body"),
+            "values": None,
+            "before": None,
+        }
+        for action, words in zip(asked, edited, strict=True)
+    ]
+    approval.payload = {**approval.payload, "actions": actions, "asked": asked, "edited_by": member.pk}
+    approval.payload_hash = hash_payload(approval.payload)
+    approval.save(update_fields=["payload", "payload_hash"])
+
+
 def _carry_out(approval: Approval, actor: Actor) -> None:
     try:
         with savepoint():
@@ -213,6 +252,7 @@ def _wake_requester(approval: Approval, actor: Actor) -> None:
             approval=approval,
             note=approval.note,
             reason=f"{actor} {outcome} your {approval.get_kind_display().lower()} “{approval.title}”."
+            + (" They edited it first." if "edited_by" in approval.payload else "")
             + (f" It could not be carried out: {approval.failure}" if approval.failure else ""),
         )
     )

@@ -14,7 +14,7 @@ from issues.models import Approval, ApprovalStatus
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.refusals import Invalid, NotFound
-from issues.services.approvals import decide_approval
+from issues.services.approvals import Words, decide_approval
 
 DECIDED_SHOWN = 50
 
@@ -66,7 +66,8 @@ def approval_page(request: HttpRequest, visit: Visit, approval: int) -> HttpResp
 def decide(request: HttpRequest, visit: Visit, approval: int) -> HttpResponse:
     """Approve, refuse, send back or answer what was shown: the form carries the hash of what the person saw."""
     found = _find(visit, approval)
-    word = request.POST.get("decision", "")
+    is_edited = "edited" in request.POST
+    word = ApprovalStatus.APPROVED.value if is_edited else request.POST.get("decision", "")
     if word not in ApprovalStatus.values or word in (ApprovalStatus.PENDING, ApprovalStatus.CANCELLED):
         raise Invalid(f"“{word}” is not a decision.", field="decision")
     note = request.POST.get("choice") or request.POST.get("note", "")
@@ -77,11 +78,22 @@ def decide(request: HttpRequest, visit: Visit, approval: int) -> HttpResponse:
         note=note,
         shown_hash=request.POST.get("shown") or None,
         always="always" in request.POST,
+        edited=_words(request, found) if is_edited else None,
     )
     said = f"{decided.get_status_display()}: {decided.title}"
     if decided.failure:
         said = f"Approved, but it could not be carried out: {decided.failure}"
     return changed(request, said, to=_next(request, visit))
+
+
+def _words(request: HttpRequest, approval: Approval) -> list[Words]:
+    """The actions as the form has them; browsers end lines in their own way."""
+    actions = approval.payload.get("actions", [])
+    fields = [(f"args-{action['ordinal']}", f"body-{action['ordinal']}") for action in actions]
+    return [
+        Words(request.POST.get(args, "").strip(), request.POST.get(body, "").replace("\r\n", "\n"))
+        for args, body in fields
+    ]
 
 
 def _next(request: HttpRequest, visit: Visit) -> str:
