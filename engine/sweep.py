@@ -19,6 +19,7 @@ from engine.doorbell import ring, ring_to_resume
 from engine.fence import Fenced
 from engine.record import fail, lose
 from engine.resume import MOST_ATTEMPTS
+from engine.retention import drop_old_texts
 from issues.actors import SYSTEM
 from issues.effects import service
 from issues.models import Attachment, Blocker, Extraction, Issue, Status
@@ -45,6 +46,7 @@ def sweep() -> None:
         release_forgotten,
         read_left_behind,
         ring_for_due,
+        drop_old_texts,
     ):
         _guarded(part)
 
@@ -148,14 +150,3 @@ def _guarded(part: Callable[[], object]) -> None:
         part()
     except Exception:
         log.exception("sweep.part_failed")
-
-
-_PARTS: tuple[Callable[[], None], ...] = (
-    show_life,
-    recover_expired,
-    fire_routines,
-    wake_scheduled,
-    release_forgotten,
-    read_left_behind,
-    ring_for_due,
-)

@@ -60,8 +60,9 @@ def read_sections(run: Run) -> list[Section]:
 
 
 def read_reply(run: Run, *, acting: Collection[int]) -> Reply | None:
-    """The reply as it was received; `acting` are the numbers of the lines that became actions."""
-    if run.reply is None:
+    """The reply as it was received; `acting` are the numbers of the lines that became actions. None before it came and
+    once it was dropped for age."""
+    if not run.reply:
         return None
     lines = re.split("\r\n|\r|\n", run.reply)
     shown = format_html_join(
