@@ -16,6 +16,7 @@ BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "parser": ("--largest", "100000"),
     "prompt": (),
     "heartbeat": ("--quick",),
+    "wakeups": ("--quick",),
     "api": ("--quick",),
 }
 """Each with what makes it quick."""

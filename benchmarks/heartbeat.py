@@ -11,9 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.stack import stack
 
@@ -38,11 +39,8 @@ class Overhead:
     queries: int
 
 
-def measure_here(runs: int) -> Overhead:
-    """Measure on the database of this process's environment."""
-    import django
-
-    django.setup()
+def measure_here(runs: int) -> dict[str, Any]:
+    """One `Overhead`, on the database of this process's environment."""
     from django.db import connection
 
     from agents.models import Run
@@ -65,22 +63,23 @@ def measure_here(runs: int) -> Overhead:
         beat()
     taken = sorted(beat() for _ in range(runs))
     assert not Run.objects.exclude(state="succeeded").exists()
-    return Overhead(
-        database="PostgreSQL" if connection.vendor == "postgresql" else "SQLite",
-        runs=runs,
-        p50_ms=round(taken[runs // 2] * 1000, 1),
-        p95_ms=round(taken[int(runs * 0.95)] * 1000, 1),
-        per_second=round(runs / sum(taken), 1),
-        queries=_count_queries(beat),
+    return asdict(
+        Overhead(
+            database="PostgreSQL" if connection.vendor == "postgresql" else "SQLite",
+            runs=runs,
+            p50_ms=round(taken[runs // 2] * 1000, 1),
+            p95_ms=round(taken[int(runs * 0.95)] * 1000, 1),
+            per_second=round(runs / sum(taken), 1),
+            queries=_count_queries(beat),
+        )
     )
 
 
-def _count_queries(beat: object) -> int:
+def _count_queries(beat: Callable[[], object]) -> int:
     """The statements of one heartbeat, on a connection that is kept over its turns."""
     from django.db import connection, connections
     from django.test.utils import CaptureQueriesContext
 
-    assert callable(beat)
     close_all, connections.close_all = connections.close_all, lambda: None
     try:
         with CaptureQueriesContext(connection) as asked:
@@ -99,8 +98,7 @@ def measure(runs: int) -> list[Overhead]:
     for postgres in (False, True):
         with stack(postgres=postgres, broker="embedded") as here:
             if here is not None:
-                printed = here.run("-m", "benchmarks.heartbeat", "--here", str(runs))
-                results.append(Overhead(**json.loads(printed)))
+                results.append(Overhead(**here.call("benchmarks.heartbeat:measure_here", runs)))
     return results
 
 
@@ -120,11 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs instead of {RUNS}")
-    parser.add_argument("--here", type=int, metavar="RUNS", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.here:
-        print(json.dumps(asdict(measure_here(options.here))))
-        return
     results = measure(QUICK_RUNS if options.quick else RUNS)
     show(results)
     if options.json:

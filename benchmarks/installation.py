@@ -80,7 +80,7 @@ class Installation:
         if self.process is None:
             return None
         try:
-            return sum(map(_pss, _family(self.process.pid))) / 1024
+            return sum(map(pss, _family(self.process.pid))) / 1024
         except OSError:
             return None
 
@@ -108,7 +108,7 @@ def _family(pid: int) -> list[int]:
     return [pid, *(member for child in children for member in _family(int(child)))]
 
 
-def _pss(pid: int) -> int:
+def pss(pid: int) -> int:
     """Kilobytes."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,15 +44,16 @@ class Stack:
         object.__setattr__(self, "log", self.folder / "worker.log")
 
     def run(self, *command: str) -> str:
-        """Run a Python command on this stack to its end; what it printed last."""
-        done = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, check=True
-        )
-        return (done.stdout.splitlines() or [""])[-1]
+        """Run a Python command on this stack to its end; what it printed."""
+        command = (sys.executable, *command)
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, check=True)
+        return done.stdout
 
-    def python(self, code: str) -> Any:
-        """What the code prints last, as JSON."""
-        return json.loads(self.run("-c", f"import django; django.setup()\n{code}"))
+    def call(self, function: str, *arguments: Any) -> Any:
+        """What the function (`package.module:name`) answers in a process of its own on this stack. Arguments and answer
+        are plain JSON."""
+        printed = self.run("-m", "benchmarks.stack", function, json.dumps(arguments))
+        return json.loads(printed.splitlines()[-1])
 
     @contextmanager
     def worker(self) -> Iterator[subprocess.Popen[bytes]]:
@@ -63,7 +65,7 @@ class Stack:
                 for command in commands
             ]
         try:
-            self._wait_for_a_tick()
+            self._wait_until_ready()
             yield processes[0]
         finally:
             for process in processes:
@@ -71,10 +73,9 @@ class Stack:
             for process in processes:
                 _end(process)
 
-    def _wait_for_a_tick(self) -> None:
-        """The worker is there once it has done what the beat asked for."""
+    def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + START_SECONDS
-        while "engine.tasks.tick" not in self.log.read_text(errors="replace"):
+        while " ready. " not in self.log.read_text(errors="replace"):
             if time.monotonic() > deadline:
                 raise RuntimeError(f"The worker did not start:\n{self.log.read_text(errors='replace')}")
             time.sleep(0.1)
@@ -128,9 +129,21 @@ def _administrate(server: str, statement: str) -> None:
         connection.execute(statement)
 
 
+def _answer(function: str, arguments: Sequence[Any]) -> None:
+    """The other end of `call`."""
+    import django
+
+    django.setup()
+    print(json.dumps(pkgutil.resolve_name(function)(*arguments)))
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+if __name__ == "__main__":
+    _answer(sys.argv[1], json.loads(sys.argv[2]))
