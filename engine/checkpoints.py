@@ -74,6 +74,8 @@ def read_checkpoint(issue: Issue) -> shown.Checkpoint | None:
 def checkpoint_after(run: Run) -> None:
     """Write a checkpoint for the issue of a run that has ended, if its prompt showed that one is needed. Whatever goes
     wrong is noted with the try and concerns no run."""
+    if not _was_cut(run):
+        return
     with database_turn():
         task = _prepare(run)
     if task is None:

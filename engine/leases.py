@@ -70,6 +70,11 @@ class LeaseHolder:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
+    @property
+    def count(self) -> int:
+        """How many runs this process holds."""
+        return len(self._leases)
+
     @contextmanager
     def hold(self, run: Run) -> Iterator[Lease]:
         lease = Lease(run)

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import threading
 
+from django.conf import settings
+
 from engine.slots import database_turn
 from trimus.celery import app
+
+SPARE_SLOTS = 4
+"""Of a worker process, for the ticks: runs that all wait for slow models must not keep them from finding what expired.
+"""
 
 _claiming = threading.Lock()
 """Looks of one process claim one after the other: at once they would all try for the same pair, and all but one would
@@ -20,7 +26,10 @@ def look() -> None:
     from engine.claim import claim_next
     from engine.doorbell import ring
     from engine.heartbeat import heartbeat
+    from engine.leases import holder
 
+    if holder.count >= max(1, settings.WORKER_SLOTS - SPARE_SLOTS):
+        return  # each of the runs rings when it ends
     with _claiming, database_turn():
         run = claim_next()
     if run is None:

@@ -12,6 +12,7 @@ import pytest
 import time_machine
 from celery import Celery
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from agents.models import Agent, Routine, RoutineFire, Run, RunState, Wakeup, WakeupState
 from agents.services.agents import edit_agent
@@ -256,6 +257,24 @@ class TestTheDoorbell:
         tasks.look()
         assert (seen, len(rings)) == ([1], 2)
         assert Run.objects.filter(state=RunState.SUCCEEDED).count() == 1
+
+    def test_a_worker_full_of_runs_keeps_some_slots_for_its_ticks(
+        self, company: Company, ada: Agent, bob: Agent, rings: list[str], model: FakeModel, settings: Settings
+    ) -> None:
+        settings.WORKER_SLOTS = tasks.SPARE_SLOTS + 1
+        for agent in (ada, bob):
+            mention(agent, quiet_issue(company))
+        held: list[int] = []
+
+        def look_meanwhile() -> None:
+            tasks.look()
+            held.append(Run.objects.count())
+
+        model.meanwhile = look_meanwhile
+        tasks.look()
+        assert held == [1]
+        tasks.look()
+        assert Run.objects.filter(state=RunState.SUCCEEDED).count() == 2
 
     def test_a_look_that_finds_nothing_rings_nobody(self, rings: list[str]) -> None:
         tasks.look()
