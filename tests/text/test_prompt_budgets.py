@@ -170,7 +170,8 @@ def test_a_long_comment_is_cut_only_when_history_exceeds_its_share() -> None:
     allowance=st.integers(min_value=60, max_value=6_000),
 )
 def test_at_a_fixed_share_a_new_comment_brings_no_older_one_back(lengths: list[int], allowance: int) -> None:
-    entries = tuple(comment(n, ADA, f"c{n} " + "x " * (length // 2)) for n, length in enumerate(lengths))
+    # Ids count from 1, as those of rows do.
+    entries = tuple(comment(n + 1, ADA, f"c{n} " + "x " * (length // 2)) for n, length in enumerate(lengths))
     shown: set[int] = set()
     for count in range(1, len(entries) + 1):
         fitting = fit_timeline(timeline_of(History(entries[:count]), {}, None), allowance=allowance, measure=by_words)
