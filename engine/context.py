@@ -38,9 +38,9 @@ def gather(run: Run) -> shown.HeartbeatContext:
     """The context of a claimed run. Wakeups that arrived since the claim are taken in: read in one transaction with
     what they speak of, so that each wakeup is either in this prompt or still pending."""
     with unit():
-        # Held while it is read: a change under way is either seen here, or noticed when the reply is applied.
+        # Before all else is read: a change under way is noticed when the reply is applied, if it is not seen here.
+        run.prompt_facts = {SEEN: lines_of_people(run)}
         issue = _read_issue(run)
-        run.prompt_facts = {SEEN: lines_of_people(issue)}
         wakeups = take_in_late(run, issue, _shown_wakeups())
         return build_context(run.agent, issue, wakeups, run)
 
@@ -119,8 +119,7 @@ def _shown_wakeups() -> QuerySet[Wakeup]:
 
 def _read_issue(run: Run) -> Issue:
     return (
-        Issue.objects.select_for_update(of=("self",), no_key=True)
-        .select_related(
+        Issue.objects.select_related(
             "company",
             "project",
             "assignee_agent",

@@ -21,10 +21,10 @@ LOOK_BACK = 50
 _REWORDED = frozenset({"issue.edited", "comment.written"})
 
 
-def lines_of_people(issue: Issue) -> list[int]:
-    """The newest lines of activity by people on the issue, as ids, newest first. Ids and not times tell what came
-    later: clocks differ and are set."""
-    lines = Activity.objects.filter(issue=issue, actor_kind=ActorKind.USER).order_by("-pk")
+def lines_of_people(run: Run) -> list[int]:
+    """The newest lines of activity by people on the run's issue, as ids, newest first. Ids and not times tell what came
+    later: clocks differ and are set, and a transaction may end long after its lines were written."""
+    lines = Activity.objects.filter(issue=run.issue_id, actor_kind=ActorKind.USER).order_by("-pk")
     return list(lines.values_list("pk", flat=True)[:LOOK_BACK])
 
 

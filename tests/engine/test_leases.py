@@ -15,9 +15,10 @@ from django.utils import timezone
 from agents.models import Agent, Run, RunState, Wakeup, WakeupState
 from agents.services.agents import worker_for
 from agents.services.runs import cancel_run, check_out, release, touch_external
-from engine import apply, leases, slots, tasks
+from engine import apply, fence, leases, slots, tasks
 from engine.claim import claim_next
 from engine.delivery import TRIES
+from engine.fence import Fenced
 from engine.heartbeat import heartbeat
 from engine.leases import LeaseWatch
 from engine.preparing import prepare
@@ -329,6 +330,16 @@ class TestExpired:
         resume_run(run.pk)
         heartbeat(run)
         assert issue.comments.count() == 1
+
+    def test_nothing_is_written_by_a_worker_of_an_earlier_attempt(self, run: Run, issue: Issue) -> None:
+        prepare(run)
+        Run.objects.update(reply="Hello.", attempt=2)
+        run.reply = "Hello."
+        with pytest.raises(Fenced):
+            fence.write(run, hint="Mine.")
+        with pytest.raises(Fenced):
+            apply.apply_reply(run)
+        assert not issue.comments.exists()
 
     def test_it_goes_on_through_no_gate(
         self, run: Run, issue: Issue, company: Company, owner: Person, model: FakeModel
