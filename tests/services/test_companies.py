@@ -17,7 +17,7 @@ from agents.services.routines import fire_routine
 from agents.services.runs import cancel_run
 from agents.services.spending import Cost, reserve, set_budget
 from issues.actors import Person
-from issues.models import Activity, Company, CompanyStatus, Grant, Member, Role, Status, User, Verdict
+from issues.models import Activity, Company, CompanyStatus, Grant, Member, Role, SavedView, Status, User, Verdict
 from issues.policies import Right
 from issues.refusals import Conflict, Forbidden, Invalid, NotFound
 from issues.services.accounts import create_user, issue_login_link, use_login_link
@@ -40,6 +40,7 @@ from issues.services.keys import create_agent_key, create_run_key
 from issues.services.policy import change_policy
 from issues.services.projects import add_labels
 from issues.services.reviews import give_verdict, set_reviewers
+from issues.services.saved_views import save_view
 from tests import build
 from tests.services.at_once import at_once
 
@@ -217,6 +218,7 @@ def fill(company: Company) -> None:
     build.skill(company, agents=[ada])
     set_budget(actor=owner, company=company, agent=ada, runs=1)
     change_policy(actor=boss, company=company, permission=Right.LABEL, grant=Grant.DENY)
+    save_view(actor=owner, company=company, name="Mine", page=SavedView.Page.BOARD, query="only=for-me")
     write_note(actor=worker, issue=issue, key="idea", text="Ask Bob.")
     remember(actor=worker, issue=issue, text="Bob knows.")
     reserve(worker.run, Cost(1, 1), starts_run=True)

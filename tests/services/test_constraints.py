@@ -42,6 +42,7 @@ from issues.models import (
     Member,
     PolicyRule,
     Reviewer,
+    SavedView,
     Status,
 )
 from issues.policies import Right
@@ -50,6 +51,7 @@ from issues.services.files import write_file
 from issues.services.keys import create_agent_key
 from issues.services.policy import change_policy
 from issues.services.reviews import set_reviewers
+from issues.services.saved_views import save_view
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +112,9 @@ class Scene:
 
     def checkpoint(self) -> Checkpoint:
         return Checkpoint.objects.create(issue=self.issue, number=1, agent=self.ada, until=self.comment(), comments=1)
+
+    def view(self) -> SavedView:
+        return save_view(actor=self.owner, company=self.company, name="Mine", page=SavedView.Page.BOARD, query="")
 
     def rule(self, **scope: Any) -> PolicyRule:
         made = change_policy(actor=self.owner, company=self.company, permission=Right.LABEL, grant=Grant.DENY, **scope)
@@ -202,6 +207,8 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "routine_fires_once": fire_twice,
     "note_key_once_per_agent": lambda s: s.again(s.note()),
     "checkpoint_number_once": lambda s: s.again(s.checkpoint()),
+    "saved_view_name_once": lambda s: s.again(s.view(), name="MINE"),
+    "saved_view_page_known": lambda s: update(s.view(), page="desk"),
     "kept_answer_once": lambda s: s.again(KeptAnswer.objects.create(caller="user 1", key="once", call_hash="")),
     # What agents may do and spend
     "policy_rule_once_for_all": lambda s: s.again(s.rule()),
