@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
+from celery.signals import worker_shutting_down
 from django.conf import settings
 
 from engine.slots import database_turn
 from trimus.celery import app
+
+if TYPE_CHECKING:
+    from agents.models import Run
 
 SPARE_SLOTS = 4
 """Of a worker process, for the ticks: runs that all wait for slow models must not keep them from finding what expired.
@@ -18,28 +23,40 @@ _claiming = threading.Lock()
 have worked in vain."""
 
 
+_stopping = threading.Event()
+"""Set when the process was told to end: it finishes its runs and takes no more."""
+
+
+@worker_shutting_down.connect
+def stop_taking(**_details: object) -> None:
+    _stopping.set()
+
+
 @app.task(name="engine.tasks.look")
 def look() -> None:
-    """Take one run, if there is one, and see it through. Another worker is called first, so that as many slots wake
-    as there are runs to start, and once more at the end, when agent and issue are free again."""
+    """Take a run, if there is one, and see it through; then the next, for its end has freed an agent and an issue.
+    Each wakeup has rung for itself, so that as many slots look as there are runs to start."""
     from engine.checkpoints import checkpoint_after
-    from engine.claim import claim_next
     from engine.doorbell import ring
     from engine.heartbeat import heartbeat
+
+    run = _take()
+    while run is not None:
+        heartbeat(run)
+        checkpoint_after(run)
+        run = _take()
+        if run is not None:
+            ring()  # the end of one may have freed more than one
+
+
+def _take() -> Run | None:
+    from engine.claim import claim_next
     from engine.leases import holder
 
-    if holder.count >= max(1, settings.WORKER_SLOTS - SPARE_SLOTS):
-        return  # each of the runs rings when it ends
+    if _stopping.is_set() or holder.count >= max(1, settings.WORKER_SLOTS - SPARE_SLOTS):
+        return None  # whoever goes on, here or elsewhere, looks again when a run ends
     with _claiming, database_turn():
-        run = claim_next()
-    if run is None:
-        return
-    ring()
-    try:
-        heartbeat(run)
-    finally:
-        ring()
-    checkpoint_after(run)
+        return claim_next()
 
 
 @app.task(name="engine.tasks.resume")

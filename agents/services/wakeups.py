@@ -61,9 +61,7 @@ def wake_agent(cause: Wake) -> Wakeup:
     if refused is not None:
         return _write_refused(agent, cause, chain, refused)
     key = f"{agent.pk}:{cause.issue.pk}:{cause.source}:{cause.subject}"
-    wakeup = _join_or_write(agent, cause, chain, key)
-    ring_after_commit()
-    return wakeup
+    return _join_or_write(agent, cause, chain, key)
 
 
 def on_wake(cause: Wake) -> int | None:
@@ -222,7 +220,9 @@ def _join_or_write(agent: Agent, cause: Wake, chain: _Chain, key: str) -> Wakeup
             return joined
         try:
             with savepoint():
-                return _write(agent, cause, chain, key=key, state=WakeupState.PENDING)
+                written = _write(agent, cause, chain, key=key, state=WakeupState.PENDING)
+            ring_after_commit()
+            return written
         except IntegrityError:  # an equal one was committed in between: join it, unless it was claimed at once
             if attempt == JOIN_TRIES:
                 raise
@@ -240,6 +240,7 @@ def _join(key: str, cause: Wake, chain: _Chain) -> Wakeup | None:
         wakeup.chain = wakeup.pk
         wakeup.due_at = min(wakeup.due_at, timezone.now())
         wakeup.note = "\n\n".join(filter(None, (wakeup.note, cause.note)))
+        ring_after_commit()  # the one that is joined may have been waiting
     wakeup.save()
     return wakeup
 

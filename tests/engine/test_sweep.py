@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,6 +17,7 @@ from pytest_django.fixtures import Settings
 
 from agents.models import Agent, Routine, RoutineFire, Run, RunState, Wakeup, WakeupState
 from agents.services.agents import edit_agent
+from agents.services.wakeups import run_heartbeat
 from engine import doorbell, sweep, tasks
 from engine.claim import CANDIDATES, claim_next
 from engine.sweep import fire_routines, release_forgotten, ring_for_due, wake_scheduled
@@ -246,17 +248,39 @@ class TestTheDoorbell:
             transaction.set_rollback(True)
         assert rings == []
 
-    def test_a_look_takes_one_run_calls_another_worker_first_and_one_more_at_the_end(
-        self, company: Company, ada: Agent, rings: list[str], model: FakeModel
+    def test_a_wakeup_that_joins_another_does_not_ring_again(
+        self, company: Company, ada: Agent, owner: Person, rings: list[str]
     ) -> None:
-        mention(ada, quiet_issue(company))
-        mention(ada, quiet_issue(company))
+        issue = quiet_issue(company)
+        mention(ada, issue, times=50)
+        assert len(rings) == 1
+
+    def test_a_person_who_asks_again_rings(self, company: Company, ada: Agent, owner: Person, rings: list[str]) -> None:
+        issue = quiet_issue(company)
+        for _ in range(2):
+            run_heartbeat(actor=owner, agent=ada, issue=issue)
+        assert len(rings) == 2
+
+    def test_a_look_goes_on_with_what_its_run_has_freed_and_calls_others_to_look_too(
+        self, company: Company, ada: Agent, bob: Agent, rings: list[str], model: FakeModel
+    ) -> None:
+        shared = quiet_issue(company)
+        for agent, issue in ((ada, shared), (ada, quiet_issue(company)), (bob, shared)):
+            mention(agent, issue)
         rings.clear()
-        seen: list[int] = []
-        model.meanwhile = lambda: seen.append(len(rings))
         tasks.look()
-        assert (seen, len(rings)) == ([1], 2)
-        assert Run.objects.filter(state=RunState.SUCCEEDED).count() == 1
+        assert Run.objects.filter(state=RunState.SUCCEEDED).count() == 3
+        assert len(rings) == 2
+
+    def test_a_worker_that_was_told_to_end_takes_no_more(
+        self, company: Company, ada: Agent, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(tasks, "_stopping", threading.Event())
+        for _ in range(2):
+            mention(ada, quiet_issue(company))
+        model.meanwhile = tasks.stop_taking
+        tasks.look()
+        assert [run.state for run in Run.objects.all()] == [RunState.SUCCEEDED]
 
     def test_a_worker_full_of_runs_keeps_some_slots_for_its_ticks(
         self, company: Company, ada: Agent, bob: Agent, rings: list[str], model: FakeModel, settings: Settings
@@ -273,7 +297,6 @@ class TestTheDoorbell:
         model.meanwhile = look_meanwhile
         tasks.look()
         assert held == [1]
-        tasks.look()
         assert Run.objects.filter(state=RunState.SUCCEEDED).count() == 2
 
     def test_a_look_that_finds_nothing_rings_nobody(self, rings: list[str]) -> None:
