@@ -64,6 +64,11 @@ def hold_back(run: Run, refusal: OverBudget) -> None:
     _return(list(_claimed(run)), due_at=timezone.now() + wait, because=refusal.reason)
 
 
+def put_back(run: Run) -> None:
+    """Make the wakeups of a run that was given up pending again at once. That is no try."""
+    _return(list(_claimed(run)), due_at=timezone.now(), because=run.error)
+
+
 def _claimed(run: Run) -> QuerySet[Wakeup]:
     return run.wakeups.select_for_update().filter(state=WakeupState.CLAIMED).order_by("pk")
 

@@ -13,8 +13,9 @@ from django.db import InterfaceError, OperationalError
 from agents.models import Run
 from engine.completion import Unanswered
 from engine.fence import Fenced
+from engine.leases import HandedBack
 from engine.prompt import PromptTooLarge
-from engine.record import fail, fail_unanswered
+from engine.record import fail, fail_unanswered, give_up
 from engine.slots import database_turn
 
 log = structlog.get_logger(__name__)
@@ -31,6 +32,8 @@ def failures_recorded(run: Run) -> Iterator[None]:
         log.info("run.fenced", run=run.pk, why=str(fenced))
     except PromptTooLarge as error:
         _unless_fenced(run, partial(fail, run, "prompt_too_large", str(error)))
+    except HandedBack:
+        _unless_fenced(run, partial(give_up, run))
     except Unanswered as failure:
         _unless_fenced(run, partial(fail_unanswered, run, failure))
     except Exception as error:

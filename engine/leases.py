@@ -25,6 +25,10 @@ LOOK_SECONDS = 0.5
 """How often the holder looks whether its runs are still its own: a cancel is felt within this."""
 
 
+class HandedBack(Exception):
+    """The process ends before the answer came: the run is given up, and its work pending again for another."""
+
+
 @dataclass(eq=False)
 class Lease:
     """One held run, and the call it waits for. A run that was taken over in the same process has two."""
@@ -32,18 +36,22 @@ class Lease:
     run: Run
     renewed_at: float = field(default_factory=time.monotonic)
     lost: bool = False
+    handed_back: bool = False
     _call: Future[Completion] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def wait_for(self, call: Future[Completion]) -> Completion:
-        """The call's answer. Raises what the call raises, or Fenced if the run is let go of meanwhile."""
+        """The call's answer. Raises what the call raises, Fenced if the run is let go of meanwhile, HandedBack if it is
+        given up."""
         with self._lock:
             self._call = call
-            if self.lost:
+            if self.lost or self.handed_back:
                 call.cancel()
         try:
             return call.result()
         except CancelledError:
+            if self.handed_back:
+                raise HandedBack from None
             raise Fenced(f"run {self.run.pk} was ended while it waited") from None
         finally:
             with self._lock:
@@ -53,6 +61,13 @@ class Lease:
         """The run is no longer ours: end its call, which nobody waits for any more."""
         with self._lock:
             self.lost = True
+            if self._call is not None:
+                self._call.cancel()
+
+    def hand_back(self) -> None:
+        """Give the run up where it waits for its call, now or when it comes to that."""
+        with self._lock:
+            self.handed_back = True
             if self._call is not None:
                 self._call.cancel()
 
@@ -88,6 +103,13 @@ class LeaseHolder:
         finally:
             with self._lock:
                 self._leases.discard(lease)
+
+    def hand_back(self) -> None:
+        """Give up every run that waits for its model."""
+        with self._lock:
+            leases = list(self._leases)
+        for lease in leases:
+            lease.hand_back()
 
     def _work(self) -> None:
         while True:

@@ -16,7 +16,7 @@ from agents.services.spending import OverBudget, settle, settle_unknown
 from engine import fence
 from engine.calls import cost_of, figures, write_calls
 from engine.completion import Answer, Unanswered
-from engine.delivery import give_back, hold_back, release_undelivered
+from engine.delivery import give_back, hold_back, put_back, release_undelivered
 from engine.metering import learn_tokens
 from engine.text.context import HeartbeatContext
 from engine.text.prompt import HeartbeatPrompt
@@ -131,6 +131,16 @@ def lose(run: Run) -> None:
     _record_end(run)
     if not give_back(run, wait=0):
         _tell_final(run, message)
+
+
+@service
+def give_up(run: Run) -> None:
+    """The process that held the run was told to end while the model was awaited: another begins anew."""
+    message = "The worker that held the run was told to end."
+    fence.write(run, state=RunState.LOST, ended_at=timezone.now(), error_kind="lost", error=message)
+    settle_unknown(run)
+    _record_end(run)
+    put_back(run)
 
 
 def _end_failed(run: Run, kind: str, message: str) -> None:

@@ -23,13 +23,23 @@ _claiming = threading.Lock()
 have worked in vain."""
 
 
+HAND_BACK_SECONDS = 10.0
+"""After so long, a process that was told to end gives up the runs that still wait for their model; `manage.py up` kills
+it after twenty."""
+
 _stopping = threading.Event()
-"""Set when the process was told to end: it finishes its runs and takes no more."""
+"""Set when the process was told to end: it takes no more runs."""
 
 
 @worker_shutting_down.connect
-def stop_taking(**_details: object) -> None:
+def finish(**_details: object) -> None:
+    """Finish the runs of this process if they end soon, and hand back those that do not."""
+    from engine.leases import holder
+
     _stopping.set()
+    timer = threading.Timer(HAND_BACK_SECONDS, holder.hand_back)
+    timer.daemon = True
+    timer.start()
 
 
 @app.task(name="engine.tasks.look")

@@ -196,6 +196,67 @@ class TestRenewing:
         assert run.lease_counter >= 1
 
 
+class TestHandingBack:
+    """A process that is told to end finishes what ends soon and hands the rest back."""
+
+    @pytest.fixture(autouse=True)
+    def soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tasks, "HAND_BACK_SECONDS", 0.3)
+        monkeypatch.setattr(tasks, "_stopping", threading.Event())
+
+    def test_a_run_that_still_waits_is_given_up_and_its_work_is_pending_at_once(
+        self, run: Run, issue: Issue, model: FakeModel
+    ) -> None:
+        model.seconds = 60
+        thread = in_thread(run)
+        wait_until(lambda: model.requests)
+        tasks.finish()
+        thread.join(CANCEL_SECONDS)
+        assert not thread.is_alive()
+        run.refresh_from_db()
+        assert (run.state, run.error) == (RunState.LOST, "The worker that held the run was told to end.")
+        wakeup = Wakeup.objects.get()
+        assert (wakeup.state, wakeup.tries, wakeup.waiting_because) == (WakeupState.PENDING, 0, run.error)
+        model.seconds = 0
+        assert [again.state for again in run_all()] == [RunState.SUCCEEDED]
+        assert issue.comments.count() == 1
+
+    def test_one_that_ends_soon_is_finished(self, run: Run, issue: Issue, model: FakeModel) -> None:
+        model.seconds = 0.1
+        model.meanwhile = tasks.finish
+        heartbeat(run)
+        run.refresh_from_db()
+        assert (run.state, issue.comments.count()) == (RunState.SUCCEEDED, 1)
+
+    def test_one_that_has_not_asked_yet_does_not_ask(self, run: Run, model: FakeModel) -> None:
+        whole = leases.Lease.wait_for
+
+        def wait_for(self: leases.Lease, call: object) -> object:
+            self.hand_back()
+            return whole(self, call)  # type: ignore[arg-type]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(leases.Lease, "wait_for", wait_for)
+            model.seconds = 60
+            heartbeat(run)
+        run.refresh_from_db()
+        assert run.state == RunState.LOST
+
+    def test_a_run_that_was_cancelled_meanwhile_stays_cancelled(
+        self, run: Run, owner: Person, model: FakeModel
+    ) -> None:
+        def cancel_and_end() -> None:
+            cancel_run(actor=owner, run=Run.objects.get(pk=run.pk))
+            leases.holder.hand_back()
+
+        model.seconds = 60
+        model.meanwhile = cancel_and_end
+        heartbeat(run)
+        run.refresh_from_db()
+        assert run.state == RunState.CANCELLED
+        assert Wakeup.objects.get().state == WakeupState.CONSUMED
+
+
 class TestTheWatch:
     """It measures on this process's own monotonic clock since a renewal counter last moved."""
 

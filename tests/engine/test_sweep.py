@@ -278,7 +278,7 @@ class TestTheDoorbell:
         monkeypatch.setattr(tasks, "_stopping", threading.Event())
         for _ in range(2):
             mention(ada, quiet_issue(company))
-        model.meanwhile = tasks.stop_taking
+        model.meanwhile = tasks._stopping.set
         tasks.look()
         assert [run.state for run in Run.objects.all()] == [RunState.SUCCEEDED]
 

@@ -32,7 +32,8 @@ SET_UP = """
 from tests import build
 company, owner = build.company_with_founder()
 script = '''
-- reply: |
+- delay: {seconds}
+  reply: |
     Done as asked.
 
     /record-finding What came out
@@ -151,7 +152,7 @@ def stack(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stack]:
 
 def test_a_worker_killed_at_each_stage_does_its_work_exactly_once(stack: Stack) -> None:
     assert stack.start("manage.py", "migrate", "--verbosity", "0").wait() == 0, stack.log()
-    stack.python(SET_UP.format(agents=len(stack.stages)))
+    stack.python(SET_UP.format(agents=len(stack.stages), seconds=0))
     for number, stage in enumerate(stack.stages):
         stack.python(ASSIGN.format(number=number))
         worker = stack.start("-m", "tests.faults.dying", stage)
@@ -166,3 +167,16 @@ def test_a_worker_killed_at_each_stage_does_its_work_exactly_once(stack: Stack) 
     time.sleep(1)  # what would be done twice would be done now
     assert stack.query(STORY) == [DONE_ONCE] * len(stack.stages)
     wait_until(lambda: stack.query(LEFT_OVER) == [(0, 0)], lambda: str(stack.query(LEFT_OVER)))
+
+
+@pytest.mark.parametrize("stack", [("embedded://localhost", False, ())], indirect=True, ids=["sqlite-embedded"])
+def test_a_worker_that_is_told_to_end_hands_its_run_back(stack: Stack) -> None:
+    assert stack.start("manage.py", "migrate", "--verbosity", "0").wait() == 0, stack.log()
+    stack.python(SET_UP.format(agents=1, seconds=300))
+    worker = stack.start("-m", "tests.faults.dying")
+    stack.python(ASSIGN.format(number=0))
+    wait_until(lambda: stack.query("SELECT state FROM agents_run") == [("running",)], stack.log)
+    worker.terminate()
+    assert worker.wait(PATIENCE_SECONDS) == 0, stack.log()
+    assert stack.query("SELECT state FROM agents_run") == [("lost",)]
+    assert stack.query("SELECT state, tries FROM agents_wakeup") == [("pending", 0)]
