@@ -39,7 +39,7 @@ class Applier:
         self._is_fresh = True
 
     def apply(self, actions: Sequence[Action]) -> list[Outcome]:
-        """What became of each action, in the order of the reply."""
+        """What became of each action, in the order of the reply. Afterwards the scene's issue is as they left it."""
         numbered = list(enumerate(actions))
         nothing = self.meanwhile.why_nothing_applies() if self.meanwhile is not None else ""
         if nothing:
@@ -52,6 +52,7 @@ class Applier:
             if not BY_NAME[action.verb].makes_issues:
                 self._perform(ordinal, action)
         self._ask_board()
+        self._freshen()
         return [self._outcomes[ordinal] for ordinal, _ in numbered]
 
     def _perform(self, ordinal: int, action: Action) -> None:

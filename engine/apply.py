@@ -100,7 +100,7 @@ def _write_down(scene: Scene, reply: AgentReply, outcomes: Sequence[Outcome], un
         hint=_too_many(reply) or hint_for(reply),
         error=unsaid,
     )
-    follow_up(scene.actor, run, reply, outcomes)
+    follow_up(scene, reply, outcomes)
 
 
 def to_row(run: Run, outcome: Outcome) -> RunAction:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Q, QuerySet, When
 from django.utils import timezone
 
 from agents.models import Agent, AgentStatus, Run, RunState, Wakeup, WakeupState
-from agents.models.run import LIVE
 from agents.services.spending import OverBudget, reserve
 from agents.services.wakeups import leading_wakeup
 from engine.ceiling import claim_ceiling
@@ -42,7 +42,7 @@ def claim_next() -> Run | None:
 def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
     """Pairs with a due wakeup that could start: of the company with the fewest runs first, so that none starves
     another; there a person's wakeups, then by the issue's priority, then the oldest."""
-    live = Run.objects.filter(state__in=LIVE)
+    at_work = AtWork.now()
     due = (
         Wakeup.objects.filter(
             state=WakeupState.PENDING,
@@ -50,14 +50,47 @@ def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
             agent__status=AgentStatus.ACTIVE,
             company__status=CompanyStatus.ACTIVE,
         )
-        .exclude(issue__in=live.filter(issue__isnull=False).values("issue"))
-        .annotate(agent_runs=_count_by("agent", live), company_runs=_count_by("company", live))
-        .filter(agent_runs__lt=F("agent__max_concurrent_runs"), company_runs__lt=F("company__max_concurrent_runs"))
-        .annotate(asked=Case(When(member=None, then=Value(1)), default=Value(0), output_field=IntegerField()))
+        .exclude(Q(issue__in=at_work.issues) | Q(agent__in=at_work.full_agents) | Q(company__in=at_work.full_companies))
+        .annotate(
+            company_runs=Case(
+                *(When(company=company, then=runs) for company, runs in at_work.company_runs.items()), default=0
+            ),
+            asked=Case(When(member=None, then=1), default=0),
+        )
         .order_by("company_runs", "asked", "issue__priority", "pk")
         .values_list("agent_id", "issue_id")[:CANDIDATES]
     )
     yield from dict.fromkeys(due)
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """Who is at work: issues that are held, agents and companies that have no place for another run, and how many runs
+    each company has. All by id. There are never more live runs than slots of all workers."""
+
+    issues: Sequence[int]
+    full_agents: Sequence[int]
+    full_companies: Sequence[int]
+    company_runs: Mapping[int, int]
+
+    @classmethod
+    def now(cls) -> AtWork:
+        live = Run.objects.live().values_list(
+            "issue", "agent", "company", "agent__max_concurrent_runs", "company__max_concurrent_runs"
+        )
+        issues, agents, companies = [], Counter[int](), Counter[int]()
+        agent_limits, company_limits = {}, {}
+        for issue, agent, company, agent_limit, company_limit in live:
+            issues.append(issue)
+            agents[agent] += 1
+            companies[company] += 1
+            agent_limits[agent], company_limits[company] = agent_limit, company_limit
+        return cls(
+            issues=[issue for issue in issues if issue is not None],
+            full_agents=[agent for agent, runs in agents.items() if runs >= agent_limits[agent]],
+            full_companies=[company for company, runs in companies.items() if runs >= company_limits[company]],
+            company_runs=companies,
+        )
 
 
 @service
@@ -98,12 +131,6 @@ def take_in_late(run: Run, issue: Issue, wakeups_to_show: QuerySet[Wakeup]) -> l
             state=WakeupState.CLAIMED, claimed_at=now, run=run, waiting_because=""
         )
     return [wakeup for wakeup in wakeups if wakeup.run_id == run.pk or wakeup in late]
-
-
-def _count_by(field: str, live: QuerySet[Run]) -> Coalesce:
-    """How many live runs there are of the row's agent or company."""
-    counted = live.filter(**{field: OuterRef(field)}).order_by().values(field).annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
 
 
 def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue, list[Wakeup]] | None:

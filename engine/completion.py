@@ -107,7 +107,7 @@ def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry)
 
 def _set_aside(run: Run, worst: Cost) -> None:
     """Make sure that a further call can be paid, on top of those before it."""
-    with database_turn(), unit():
+    with database_turn(begins=True), unit():
         reserve(run, worst, starts_run=False)
 
 

@@ -11,6 +11,7 @@ from engine.outcomes import Outcome
 from engine.stalling import stop_if_stalled
 from engine.text.types import AgentReply
 from engine.verbs.registry import BY_NAME
+from engine.verbs.scene import Scene
 from issues.actors import Worker
 from issues.effects import Wake, wake
 from issues.models import ApprovalStatus, InboxKind, Issue
@@ -20,10 +21,10 @@ _ANSWERS = (WakeupSource.MENTION, WakeupSource.COMMENTED, WakeupSource.MANUAL)
 """Woken by a person in one of these ways, an agent may just answer."""
 
 
-def follow_up(actor: Worker, run: Run, reply: AgentReply, outcomes: Sequence[Outcome]) -> None:
+def follow_up(scene: Scene, reply: AgentReply, outcomes: Sequence[Outcome]) -> None:
     """Wake the assignee once more if the run moved something and nothing else will wake it; else, if work now lies
     still, tell the responsible person. Inside the transaction that applied the reply."""
-    issue = Issue.objects.select_related("company", "assignee_agent", "responsible__user").get(runs=run)
+    actor, run, issue = scene.actor, scene.run, scene.issue
     if _asked_for_unseen(run, outcomes):
         _continue(actor, run, issue, run.agent, "You asked for what was not in your prompt; it stands in this one.")
         return

@@ -23,7 +23,7 @@ from issues.effects import unit
 def prepare(run: Run) -> HeartbeatPrompt:
     """The run's prompt. PromptTooLarge when what must be shown exceeds the model's room, Unanswered when the budget
     has none for the call."""
-    with database_turn():
+    with database_turn(begins=True):
         return _keep(run, gather(run), held=claim_ceiling(run.agent))
 
 
@@ -35,7 +35,7 @@ def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
     error = failure.error
     if not isinstance(error, AdapterError) or error.kind is not ErrorKind.CONTEXT_TOO_LONG:
         raise failure
-    with database_turn():
+    with database_turn(begins=True):
         leaner = make_leaner(gather(run))
         if leaner is None:
             raise failure

@@ -65,7 +65,7 @@ def _take() -> Run | None:
 
     if _stopping.is_set() or holder.count >= max(1, settings.WORKER_SLOTS - SPARE_SLOTS):
         return None  # whoever goes on, here or elsewhere, looks again when a run ends
-    with _claiming, database_turn():
+    with _claiming, database_turn(begins=True):
         return claim_next()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,25 +78,40 @@ class Wanted:
 
 
 class Names:
-    """Look-ups by id. What was deleted since has no name; pages say so."""
+    """Look-ups by id, read when the first name is asked for. What was deleted since has no name; pages say so."""
 
     def __init__(self, company: Company, wanted: Wanted = Wanted()) -> None:
-        self.agents: dict[int, Somebody] = {}
-        self.members: dict[int, Somebody] = {}
-        self.issues: dict[int, NamedIssue] = {}
-        self.skills: dict[int, str] = {}
-        self.files: dict[int, str] = {}
-        for kind, pk, name, handle, state in _read(company, wanted):
-            if kind == "skill":
-                self.skills[pk] = name
-            elif kind == "file":
-                self.files[pk] = name
-            elif kind == "issue":
-                self.issues[pk] = NamedIssue(pk, f"{company.key}-{handle}", name, state)
-            elif kind == "agent":
-                self.agents[pk] = Somebody(kind, pk, name, handle, state)
-            else:
-                self.members[pk] = Somebody(kind, pk, name, handle, state)
+        self._company = company
+        self._wanted = wanted
+
+    @cached_property
+    def _rows(self) -> dict[str, list[tuple[int, str, str, str]]]:
+        """Id, name, handle and state of everything named, by kind."""
+        rows: dict[str, list[tuple[int, str, str, str]]] = defaultdict(list)
+        for kind, pk, name, handle, state in _read(self._company, self._wanted):
+            rows[kind].append((pk, name, handle, state))
+        return rows
+
+    @cached_property
+    def agents(self) -> dict[int, Somebody]:
+        return {pk: Somebody("agent", pk, name, handle, state) for pk, name, handle, state in self._rows["agent"]}
+
+    @cached_property
+    def members(self) -> dict[int, Somebody]:
+        return {pk: Somebody("member", pk, name, handle, state) for pk, name, handle, state in self._rows["member"]}
+
+    @cached_property
+    def issues(self) -> dict[int, NamedIssue]:
+        key, rows = self._company.key, self._rows["issue"]
+        return {pk: NamedIssue(pk, f"{key}-{number}", title, status) for pk, title, number, status in rows}
+
+    @cached_property
+    def skills(self) -> dict[int, str]:
+        return {pk: name for pk, name, *_ in self._rows["skill"]}
+
+    @cached_property
+    def files(self) -> dict[int, str]:
+        return {pk: path for pk, path, *_ in self._rows["file"]}
 
     @cached_property
     def handles(self) -> frozenset[str]:

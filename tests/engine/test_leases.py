@@ -496,7 +496,7 @@ class TestConnections:
         assert held == [False]
 
     def test_no_more_threads_than_allowed_do_database_work_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(slots, "_turns", threading.BoundedSemaphore(2))
+        monkeypatch.setattr(slots, "_turns", slots.Turns(2))
         inside, most = [0], [0]
         lock = threading.Lock()
 
@@ -515,6 +515,27 @@ class TestConnections:
         for thread in threads:
             thread.join()
         assert most == [2]
+
+    def test_who_begins_a_run_has_the_next_turn_before_who_ends_one(self) -> None:
+        turns = slots.Turns(1)
+        turns.take()
+        order: list[str] = []
+
+        def work(name: str, begins: bool) -> None:
+            turns.take(begins=begins)
+            order.append(name)
+            turns.give()
+
+        threads = []
+        for name, begins in (("end 1", False), ("end 2", False), ("begin 1", True), ("begin 2", True)):
+            threads.append(threading.Thread(target=work, args=(name, begins)))
+            threads[-1].start()
+            while len(turns._waiting) < len(threads):
+                time.sleep(0.001)
+        turns.give()
+        for thread in threads:
+            thread.join(10)
+        assert order == ["begin 1", "begin 2", "end 1", "end 2"]
 
 
 def test_an_agents_next_wakeup_is_claimed_after_its_run_was_cancelled(
