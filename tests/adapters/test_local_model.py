@@ -108,7 +108,7 @@ def test_cancelling_frees_the_model_for_the_next_question(loop: ModelLoop, endpo
     with pytest.raises(CancelledError):
         long.result(timeout=1)
     short = loop.start(endpoint, model_request("Say hello.", max_output_tokens=2))
-    assert short.result(timeout=30).usage.output_tokens > 0
+    assert short.result(timeout=30).stop_reason in {StopReason.MAX_TOKENS, StopReason.END}
 
 
 def test_a_path_that_the_server_does_not_have_is_a_bad_request(loop: ModelLoop, endpoint: Endpoint) -> None:
