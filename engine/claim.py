@@ -51,13 +51,7 @@ def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
             company__status=CompanyStatus.ACTIVE,
         )
         .exclude(Q(issue__in=at_work.issues) | Q(agent__in=at_work.full_agents) | Q(company__in=at_work.full_companies))
-        .annotate(
-            company_runs=Case(
-                *(When(company=company, then=runs) for company, runs in at_work.company_runs.items()), default=0
-            ),
-            asked=Case(When(member=None, then=1), default=0),
-        )
-        .order_by("company_runs", "asked", "issue__priority", "pk")
+        .order_by(*at_work.fewest_runs_first(), Case(When(member=None, then=1), default=0), "issue__priority", "pk")
         .values_list("agent_id", "issue_id")[:CANDIDATES]
     )
     yield from dict.fromkeys(due)
@@ -91,6 +85,12 @@ class AtWork:
             full_companies=[company for company, runs in companies.items() if runs >= company_limits[company]],
             company_runs=companies,
         )
+
+    def fewest_runs_first(self) -> list[Case]:
+        """How to order by the company's runs: not at all while there are none, for PostgreSQL takes a bare 0 for the
+        number of a column."""
+        runs_of = [When(company=company, then=runs) for company, runs in self.company_runs.items()]
+        return [Case(*runs_of, default=0)] if runs_of else []
 
 
 @service

@@ -44,7 +44,7 @@ class Turns:
 
 
 def _allowed() -> int:
-    """SQLite has one writer, and who waits for it inside of SQLite sleeps and wakes too late: one at a time is fastest."""
+    """SQLite has one writer, and who waits inside of SQLite sleeps and wakes too late: one at a time is fastest."""
     return 1 if connection.vendor == "sqlite" else settings.DATABASE_SLOTS
 
 
