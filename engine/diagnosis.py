@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from agents.models import Adapter, Agent, Pulse, Run, Wakeup, WakeupState
 from engine.routing import NoProvider, choose_endpoint
+from issues.search_index import count_missing, is_kept
 
 PULSE_IS_OLD = timedelta(seconds=30)
 WAITS_TOO_LONG = timedelta(minutes=2)
@@ -41,7 +42,7 @@ def examine() -> Iterator[Check]:
     yield database
     yield from _guarded(_folder, _disk, _broker)
     if database.is_well:
-        yield from _guarded(_migrations, _tick, _models, _stuck_runs, _late_wakeups)
+        yield from _guarded(_migrations, _search, _tick, _models, _stuck_runs, _late_wakeups)
 
 
 def _guarded(*looks: Callable[[], Check]) -> Iterator[Check]:
@@ -69,6 +70,17 @@ def _migrations() -> Check:
     if missing:
         return Check("migrations", f"{missing} not applied", "manage.py migrate")
     return Check("migrations", "all applied")
+
+
+def _search() -> Check:
+    """The words of issues and comments are indexed, and kept so by the database."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if not is_kept(connection):
+        return Check("search", "the index is not kept by the database", "manage.py rebuild_search")
+    missing = count_missing(connection)
+    if missing:
+        return Check("search", f"the index lacks or has too many of {missing:,} texts", "manage.py rebuild_search")
+    return Check("search", "the index is whole")
 
 
 def _folder() -> Check:

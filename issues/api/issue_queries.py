@@ -45,7 +45,7 @@ class IssueQuery(CompanyQuery):
     parent = serializers.CharField(  # type: ignore[assignment] # the same
         required=False, help_text="An identifier, or `none` for the top level."
     )
-    text = serializers.CharField(required=False, max_length=200, help_text="Words in title or description.")
+    text = serializers.CharField(required=False, max_length=200, help_text="Words of title, description or a comment.")
     updated_since = serializers.DateTimeField(required=False)
     order = serializers.ChoiceField(
         choices=list(ORDERS),
@@ -73,7 +73,7 @@ def filtered(scope: Scope, query: Mapping[str, Any]) -> QuerySet[Issue]:
         rows = rows.filter(parent=issue_named(scope, query["parent"], "parent"))
     for label in labels_named(scope.company, query.get("label", ()), "label"):
         rows = rows.filter(pk__in=label.issues.values("pk"))
-    return matching(rows, query["text"]) if "text" in query else rows
+    return matching(rows, scope.company, query["text"]) if "text" in query else rows
 
 
 def _statuses(words: list[str]) -> set[str]:

@@ -36,7 +36,7 @@ _ETAG = re.compile(r'(?:W/)?"([0-9]{1,9})"')
 
 
 class SearchQuery(CompanyQuery):
-    q = serializers.CharField(max_length=200, help_text="`12`, `ACME-12`, or words in title or description.")
+    q = serializers.CharField(max_length=200, help_text="`12`, `ACME-12`, or words of title, description or a comment.")
 
 
 class IssueForm(Form):
@@ -87,9 +87,9 @@ class Issues(Resource):
 class Search(Resource):
     @operation("Search issues", tag=TAG, query=SearchQuery, answer=IssueRowShape, paged=True)
     def get(self, *, query: Mapping[str, Any]) -> Page[Issue]:
-        """Issues with that number, or with all the words in title or description; the last changed first."""
+        """Issues with that number, or with all the words in one of their texts; the last changed first."""
         scope = scope_of(self.actor, query["company"])
-        return self.page(matching(issue_rows(scope.company), query["q"]), ORDERS["updated"], query)
+        return self.page(matching(issue_rows(scope.company), scope.company, query["q"]), ORDERS["updated"], query)
 
 
 class IssueItem(Resource):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -11,7 +10,7 @@ from issues.markdown import Place
 from issues.models import Issue
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, show
-from issues.search import matching
+from issues.search import find_hits
 from issues.services.comments import (
     delete_comment,
     edit_comment,
@@ -21,6 +20,9 @@ from issues.services.comments import (
     write_comment,
 )
 from issues.views.lookup import find_comment, find_issue
+
+OFFERED = 8
+"""Completions at most."""
 
 
 @require_POST
@@ -95,19 +97,26 @@ def complete(request: HttpRequest, visit: Visit) -> HttpResponse:
     """What may follow an @ or # that is being typed: people and agents, or issues."""
     word = request.GET.get("q", "")[:60].lower()
     if request.GET.get("of") == "issues":
-        found = _starting_with(visit.company.issues.order_by("-updated_at"), word)
-        return show(request, visit, "issues/complete.html", {"issues": found[:8]})
+        return show(request, visit, "issues/complete.html", {"issues": _issues_for(visit, word)})
     names = Names(visit.company)
     everybody = [*names.present_agents, *names.present_members]
     fitting = [one for one in everybody if one.handle.startswith(word) or one.name.lower().startswith(word)]
-    return show(request, visit, "issues/complete.html", {"people": fitting[:8]})
+    return show(request, visit, "issues/complete.html", {"people": fitting[:OFFERED]})
 
 
-def _starting_with(issues: QuerySet[Issue], word: str) -> QuerySet[Issue]:
-    """Issues whose number begins so, or which hold all the words; all of them for nothing."""
-    if word.isdigit():
-        return issues.filter(number__startswith=word)
-    return matching(issues, word) if word else issues
+def _issues_for(visit: Visit, word: str) -> list[Issue]:
+    """The best issues for what is typed: those whose number begins so, then those that hold the words; for nothing,
+    the last changed."""
+    numbered = visit.company.issues.defer("description").order_by("-updated_at")
+    if not word:
+        return list(numbered[:OFFERED])
+    key, _, number = word.removeprefix("#").rpartition("-")
+    found: list[Issue] = []
+    if number.isascii() and number.isdigit() and key in ("", visit.company.slug):
+        found = list(numbered.filter(number__startswith=number)[:OFFERED])
+        found.sort(key=lambda issue: issue.number != int(number))
+    hits = find_hits(visit.company, word, limit=OFFERED)
+    return [*found, *(hit.issue for hit in hits if hit.issue not in found)][:OFFERED]
 
 
 def _at(visit: Visit, identifier: str, comment: int) -> str:

@@ -68,7 +68,7 @@ class Selection:
         """The company's issues of this selection, in no order."""
         issues = Issue.objects.filter(company=visit.company)
         if self.text:
-            issues = cast(IssueQuerySet, matching(issues, self.text))
+            issues = cast(IssueQuerySet, matching(issues, visit.company, self.text))
         if self.status in Status.values:
             issues = issues.filter(status=self.status)
         if self.priority.upper() in Priority.names:

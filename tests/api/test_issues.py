@@ -145,7 +145,8 @@ def test_a_filter_that_cannot_be_read_is_named_and_never_ignored(
         ("first thing", ["First thing"]),
         ("thing first", ["First thing"]),
         ("hinge", ["First thing"]),
-        ("100%", []),
+        ("100%", ["First thing"]),
+        ("%", []),
     ],
 )
 def test_search_finds_by_number_and_by_words(api: Api, company: Company, words: str, found: list[str]) -> None:

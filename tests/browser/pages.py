@@ -48,6 +48,8 @@ PAGES = {
     "api-keys": "/demo/settings/keys/",
     "profile": "/demo/profile/",
     "found-company": "/found-company/",
+    "search": "/demo/search/?q=the",
+    "nothing-found": "/demo/search/?q=zebra",
     "nothing-fits": "/demo/issues/?text=zebra",
     "not-found": "/demo/issues/DEMO-999/",
     "design": "/design/",

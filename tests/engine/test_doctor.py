@@ -8,6 +8,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 
 from agents.models import Pulse, Wakeup
@@ -52,6 +53,21 @@ def test_a_wakeup_that_waits_without_a_reason_is_found() -> None:
     assert found("wakeups").is_well
     Wakeup.objects.update(due_at=timezone.now() - timedelta(minutes=5))
     assert not found("wakeups").is_well
+
+
+def test_texts_that_search_does_not_know_are_found_and_the_named_command_mends_it() -> None:
+    company, _ = build.company_with_founder()
+    assert found("search").is_well
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("DROP TRIGGER issues_issue_words_in")
+        else:
+            cursor.execute("DROP INDEX issues_issue_words")
+    build.issue(company)
+    connection.check_constraints()
+    assert found("search").mend == "manage.py rebuild_search"
+    call_command("rebuild_search", stdout=StringIO())
+    assert found("search").is_well
 
 
 def test_the_command_ends_with_one_when_something_is_wrong() -> None:

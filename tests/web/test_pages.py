@@ -50,7 +50,7 @@ def test_search_goes_straight_to_an_identifier_and_lists_words(page: Client, com
     for words in ("1", "acme-1", "#1"):
         assert page.get("/acme/search/", {"q": words}).headers["Location"] == f"/acme/issues/{issue.identifier}/"
     listed = page.get("/acme/search/", {"q": "guide write"}, follow=True)
-    assert b"Write the guide" in listed.content
+    assert "<mark>Write</mark> the <mark>guide</mark>" in listed.content.decode()
 
 
 def test_an_issues_page_shows_what_happened_in_order(page: Client, company: Company, founder: Person) -> None:
