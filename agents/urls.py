@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 import issues.converters  # noqa: F401 - makes the converters known
-from agents.views import agents, budgets, comparing, costs, policy, providers, routines, runs, skills, start
+from agents.views import agents, budgets, comparing, costs, policy, providers, routines, run_page, runs, skills, start
 from agents.views.verbs import verbs
 
 Patterns = list[URLPattern | URLResolver]
@@ -23,7 +23,7 @@ company_patterns: Patterns = [
     path("agents/<str:handle>/", include(agent_patterns)),
     path("policy/", policy.policy, name="policy"),
     path("runs/", runs.runs, name="runs"),
-    path("runs/<int:run>/", runs.run_page, name="run"),
+    path("runs/<int:run>/", run_page.run_page, name="run"),
     path("runs/<int:run>/compare/", comparing.compare_runs, name="compare-runs"),
     path("runs/<int:run>/cancel/", runs.cancel, name="cancel-run"),
     path("runs/<int:run>/again/", runs.again, name="run-again"),

@@ -61,11 +61,26 @@ def _row(run: Run, route: Route, entry: ModelEntry, usage: Usage, **fields: Any)
         model=route.model,
         input_tokens=usage.input_tokens,
         cached_tokens=usage.cached_input_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
         reasoning_tokens=usage.reasoning_tokens,
         cost_microdollars=microdollars(entry, usage),
+        price=price_used(entry, usage),
         **fields,
     )
+
+
+def price_used(entry: ModelEntry, usage: Usage) -> dict[str, str]:
+    """The price of a call as its row keeps it: prices change, and what a call cost must stay understood."""
+    price = entry.price(usage.input_tokens)
+    if price is None:
+        return {}
+    return {
+        "input": str(price.input),
+        "cached_input": str(price.cached_input),
+        "cache_write": str(price.cache_write),
+        "output": str(price.output),
+    }
 
 
 def _answered(call: Completion) -> dict[str, Any]:
@@ -75,6 +90,7 @@ def _answered(call: Completion) -> dict[str, Any]:
         "stop_reason": call.stop_reason.value,
         "started_at": timezone.now() - datetime.timedelta(seconds=call.seconds),
         "seconds": call.seconds,
+        "tries": call.attempts,
     }
 
 
@@ -84,4 +100,5 @@ def _failed(failure: AdapterError) -> dict[str, Any]:
         "error_kind": failure.kind.value,
         "error": failure.message,
         "started_at": timezone.now(),
+        "tries": failure.attempts,
     }

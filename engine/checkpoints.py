@@ -20,6 +20,7 @@ from agents.catalogue import ModelEntry
 from agents.models import Checkpoint, ModelCall, Run
 from agents.own_models import entry_for
 from agents.services.spending import Cost, OverBudget, reserve, settle
+from engine.calls import price_used
 from engine.ceiling import microdollars, request_ceiling
 from engine.meters import meter_for
 from engine.participants import author
@@ -217,9 +218,11 @@ def _account(
         stop_reason=completion.stop_reason.value if completion is not None else "",
         input_tokens=usage.input_tokens,
         cached_tokens=usage.cached_input_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
         reasoning_tokens=usage.reasoning_tokens,
         cost_microdollars=cost,
+        price=price_used(task.entry, usage),
         error_kind=failure.kind.value if failure is not None else "refused" if problem else "",
         error=problem,
         started_at=timezone.now() - datetime.timedelta(seconds=seconds),

@@ -47,6 +47,13 @@ def keep_prompt(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext) ->
             "breakpoints": [asdict(point) for point in prompt.breakpoints],
             "whole_skills": prompt.whole_skills,
             "hidden_characters": prompt.hidden_characters,
+            "parameters": {
+                "tier": context.tier.value,
+                "window": context.limits.window,
+                "prompt_budget": context.limits.prompt_budget,
+                "max_output_tokens": prompt.output_tokens,
+                "thinking": run.agent.thinking_level.value,
+            },
         },
         contract_hash=prompt.contract_hash,
         instructions_hash=_hash(context.agent.instructions),

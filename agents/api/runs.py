@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from agents.api.wakeups import WakeupShape
+from agents.failures import explain_failure
 from agents.models import ActionOutcome, Run, RunState
 from agents.services.runs import cancel_run
 from issues.actors import Actor, Worker
@@ -55,6 +58,7 @@ class ActionShape(Shape):
     body = serializers.CharField(allow_null=True)
     outcome = serializers.ChoiceField(choices=ActionOutcome.choices)
     reason = serializers.CharField()
+    summary = serializers.CharField(help_text="What it did, in words.")
     before = serializers.JSONField()
     after = serializers.JSONField()
     issue = serializers.CharField(source="issue.identifier", allow_null=True)
@@ -71,13 +75,27 @@ class CallShape(Shape):
     stop_reason = serializers.CharField()
     input_tokens = serializers.IntegerField()
     cached_tokens = serializers.IntegerField()
+    cache_write_tokens = serializers.IntegerField(help_text="Of the input, kept by the provider.")
     output_tokens = serializers.IntegerField()
     reasoning_tokens = serializers.IntegerField()
     cost_microdollars = serializers.IntegerField(allow_null=True)
+    price = serializers.JSONField(help_text="Dollars a million tokens, by which the cost was reckoned; empty: unknown.")
     error_kind = serializers.CharField()
     error = serializers.CharField()
     started_at = StampField()
     seconds = serializers.FloatField()
+    tries = serializers.IntegerField(help_text="Requests that it took, the failed ones included.")
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class NextStepField(serializers.Field[Any, Any, str, Run]):
+    """The next sensible step after a run's error, in words."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(source="error_kind", read_only=True, **options)
+
+    def to_representation(self, value: str) -> str:
+        return explain_failure(value).next_step if value else ""
 
 
 class RunShape(RunRowShape):
@@ -88,6 +106,7 @@ class RunShape(RunRowShape):
     dropped = serializers.JSONField(help_text="Lines of the reply that did not act, and why.")
     hint = serializers.CharField()
     error = serializers.CharField()
+    next_step = NextStepField(help_text="What to do about the error; empty without one.")
     attempt = serializers.IntegerField()
     prompt_built_at = StampField(allow_null=True)
     replied_at = StampField(allow_null=True)
@@ -103,7 +122,19 @@ class PromptShape(Shape):
     system = serializers.CharField(source="system_message")
     user = serializers.CharField(source="user_message")
     sections = serializers.JSONField(source="prompt_sections", help_text="Title, bytes and place of each.")
+    facts = serializers.JSONField(
+        source="prompt_facts", help_text="Tokens, deferred sections, parameters, characters taken out."
+    )
+    contract_hash = serializers.CharField()
+    instructions_hash = serializers.CharField()
+    skills_hash = serializers.CharField()
     built_at = StampField(source="prompt_built_at", allow_null=True)
+
+
+class WholeRunShape(RunShape):
+    """A run with its prompt: all that its page shows."""
+
+    prompt = PromptShape(source="*")
 
 
 class RunQuery(CompanyQuery):
@@ -138,6 +169,13 @@ class RunItem(Resource):
     @operation("Get a run", tag=TAG, answer=RunShape)
     def get(self, *, id: int) -> Run:
         """An agent is shown its own alone."""
+        return row_in_scope(self.actor, _whole(self.actor), id)[1]
+
+
+class WholeRun(Resource):
+    @operation("Get a run with its prompt", tag=TAG, answer=WholeRunShape)
+    def get(self, *, id: int) -> Run:
+        """All that the run's page shows, to keep or to pass on. An agent is shown its own alone."""
         return row_in_scope(self.actor, _whole(self.actor), id)[1]
 
 

@@ -22,6 +22,7 @@ urlpatterns = [
     path("issues/<issue:identifier>/wakeups", wakeups.IssueWakeups.as_view()),
     path("runs", runs.Runs.as_view()),
     path("runs/<id:id>", runs.RunItem.as_view()),
+    path("runs/<id:id>/whole", runs.WholeRun.as_view()),
     path("runs/<id:id>/prompt", runs.RunPrompt.as_view()),
     path("runs/<id:id>/cancel", runs.RunCancel.as_view()),
     path("wakeups", wakeups.Wakeups.as_view()),

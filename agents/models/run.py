@@ -126,13 +126,20 @@ class ModelCall(models.Model):
     stop_reason = models.CharField(max_length=20, blank=True)
     input_tokens = models.PositiveIntegerField(default=0)
     cached_tokens = models.PositiveIntegerField(default=0)
+    cache_write_tokens = models.PositiveIntegerField(default=0, help_text="Of the input, kept by the provider.")
     output_tokens = models.PositiveIntegerField(default=0)
     reasoning_tokens = models.PositiveIntegerField(default=0)
     cost_microdollars = models.BigIntegerField(null=True, blank=True)
+    price = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Dollars a million tokens by which the cost was reckoned, as decimals in text; empty: unknown.",
+    )
     error_kind = models.CharField(max_length=30, blank=True)
     error = models.TextField(blank=True)
     started_at = models.DateTimeField()
     seconds = models.FloatField(default=0)
+    tries = models.PositiveSmallIntegerField(default=1, help_text="Requests that it took, the failed ones included.")
 
     class Meta:
         indexes = [models.Index(fields=["company", "started_at"], name="model_call_company")]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from django.db.models import QuerySet
+
 from agents.models import Run
 from issues.pages import Visit
 from issues.refusals import NotFound
 
 
-def find_run(visit: Visit, pk: int) -> Run:
-    """The run with all that its page names; NotFound unless it is the company's."""
+def find_run(visit: Visit, pk: int, *, counted: Callable[[QuerySet[Run]], QuerySet[Run]] | None = None) -> Run:
+    """The run with all that its page names; NotFound unless it is the company's. `counted` adds figures to it, in the
+    same query."""
     runs = Run.objects.filter(company=visit.company).select_related(
         "company", "agent", "issue__company", "ended_by__user"
     )
-    run = runs.filter(pk=pk).first()
+    run = (counted(runs) if counted is not None else runs).filter(pk=pk).first()
     if run is None:
         raise NotFound(f"There is no run {pk}.")
     return run

@@ -84,6 +84,19 @@ def ago(moment: datetime.datetime | None) -> SafeString:
 
 
 @register.filter
+def clock(moment: datetime.datetime) -> SafeString:
+    """The time of day to the second, with the date on hover."""
+    local = timezone.localtime(moment)
+    exact = formats.date_format(local, "j F Y, H:i:s") + f" {local:%Z}"
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(timespec="milliseconds"),
+        exact,
+        formats.date_format(local, "H:i:s"),
+    )
+
+
+@register.filter
 def markdown(text: str, place: Place) -> SafeString:
     return render_markdown(text, place)
 

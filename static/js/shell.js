@@ -125,6 +125,27 @@
     say({ text: `That did not work (${response.status}).`, hint: "Load the page again and retry.", error: true });
   });
 
+  // --- Links whose answer can be copied. A browser that lends no clipboard (it wants https) opens them instead.
+
+  async function answerOf(address) {
+    const answer = await fetch(address, { headers: { Accept: "application/json" } });
+    if (!answer.ok) throw new Error(answer.statusText);
+    return new Blob([JSON.stringify(await answer.json(), null, 2)], { type: "text/plain" });
+  }
+
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("a[data-copy]");
+    if (!link || !navigator.clipboard || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    try {
+      // The promise goes in, not its value: some browsers lend the clipboard only at the click itself.
+      await navigator.clipboard.write([new ClipboardItem({ "text/plain": answerOf(link.href) })]);
+      say({ text: link.dataset.copy });
+    } catch {
+      location.assign(link.href);
+    }
+  });
+
   // --- Times
 
   const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "long" });

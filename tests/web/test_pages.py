@@ -129,7 +129,7 @@ def test_a_run_page_shows_prompt_reply_actions_and_what_was_dropped(page: Client
     words = text_of(body.encode())
     for part in (
         "You are Cleo.", "Not quoted.", "Available Skills left out for want of room", "Denied", "Say what was done.",
-        "Line 3, unknown-verb", "60 bytes · 15 tokens", "U+202E", "1 of them invisible",
+        "Line 3: /statsu x , there is no such verb", "60 bytes · 15 tokens", "U+202E", "1 of them invisible",
     ):  # fmt: skip
         assert part in words, part
     assert '<span class="quoted">&gt; /status done\n&gt; quoted</span>' in body
