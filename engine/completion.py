@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from django.utils import timezone
-
 from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, ModelRequest, Role, StopReason
 from agents.adapters.continuation import complete_whole
 from agents.adapters.loop import model_loop
@@ -72,7 +70,7 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
 
     def ask(request: ModelRequest) -> Completion:
         # Each further call has what is left of the run's time, not the whole of it again.
-        request = replace(request, deadline_seconds=_seconds_left(run))
+        request = replace(request, deadline_seconds=_time_for_a_call(lease))
         if calls:
             _set_aside(run, request_ceiling(request, entry, meter))
         completion = lease.wait_for(model_loop().start(route.endpoint, request))
@@ -82,7 +80,7 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
         return completion
 
     try:
-        request = _request(run, prompt, route, entry)
+        request = _request(run, prompt, route, entry, lease)
         whole = complete_whole(ask, request)
         if _is_silent(whole.text):
             whole = complete_whole(ask, _once_more(request))
@@ -91,13 +89,13 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
     return Answer(storable(whole.text), tuple(calls), route, entry, whole.stop_reason.value)
 
 
-def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry) -> ModelRequest:
+def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry, lease: Lease) -> ModelRequest:
     return ModelRequest(
         system=prompt.system,
         messages=(Message(Role.USER, prompt.user, _worth_keeping(prompt, "user", entry)),),
         model=route.model,
         max_output_tokens=prompt.output_tokens,
-        deadline_seconds=_seconds_left(run),
+        deadline_seconds=_time_for_a_call(lease),
         thinking=run.agent.thinking_level,
         thinking_style=entry.thinking,
         cache_key=f"trimus-agent-{run.agent_id}",
@@ -117,9 +115,9 @@ def _worth_keeping(prompt: HeartbeatPrompt, message: MessageName, entry: ModelEn
     return tuple(point.offset for point in points if point.tokens >= entry.cache_minimum)
 
 
-def _seconds_left(run: Run) -> float:
-    """Until the run's deadline; at least one, for a call takes no less."""
-    return max((run.deadline_at - timezone.now()).total_seconds(), 1.0)
+def _time_for_a_call(lease: Lease) -> float:
+    """Seconds until the run's deadline; at least one, for a call takes no less."""
+    return max(lease.seconds_left, 1.0)
 
 
 def _once_more(request: ModelRequest) -> ModelRequest:

@@ -58,7 +58,9 @@ def _why_rated(
     if any(wakeup.is_from_person for wakeup in wakeups):
         return None
     limit = company.runs_per_hour
-    recent = Run.objects.filter(agent=agent, issue=issue, created_at__gt=now - RATE_WINDOW).order_by("-created_at")
+    # Up to now: a clock that was set back would else make them wait for as much longer.
+    window = (now - RATE_WINDOW, now)
+    recent = Run.objects.filter(agent=agent, issue=issue, created_at__range=window).order_by("-created_at")
     starts = list(recent.values_list("created_at", flat=True)[:limit])
     if len(starts) < limit:
         return None

@@ -35,10 +35,15 @@ class Lease:
 
     run: Run
     renewed_at: float = field(default_factory=time.monotonic)
+    ends_at: float = field(init=False)
     lost: bool = False
     handed_back: bool = False
     _call: Future[Completion] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        """From here on the run's deadline goes by the monotonic clock, which nobody sets."""
+        self.ends_at = time.monotonic() + (self.run.deadline_at - timezone.now()).total_seconds()
 
     def wait_for(self, call: Future[Completion]) -> Completion:
         """The call's answer. Raises what the call raises, Fenced if the run is let go of meanwhile, HandedBack if it is
@@ -72,9 +77,15 @@ class Lease:
                 self._call.cancel()
 
     @property
+    def seconds_left(self) -> float:
+        """Until the run's deadline; below nought after it."""
+        return self.ends_at - time.monotonic()
+
+    @property
     def is_due(self) -> bool:
-        """Renewed every third of its length, so that two renewals may fail."""
-        return time.monotonic() - self.renewed_at >= self.run.lease_seconds / 3
+        """Renewed every third of its length, so that two renewals may fail, and not after the run's deadline, so that a
+        hung thread is not renewed for ever."""
+        return self.seconds_left > 0 and time.monotonic() - self.renewed_at >= self.run.lease_seconds / 3
 
 
 class LeaseHolder:
@@ -137,10 +148,8 @@ class LeaseHolder:
                 lease.let_go()
         due = [lease for lease in leases if lease.is_due and not lease.lost]
         if due:
-            # Not after the deadline: a hung thread is not renewed for ever.
-            Run.objects.filter(
-                pk__in=[lease.run.pk for lease in due], state=RunState.RUNNING, deadline_at__gt=timezone.now()
-            ).update(lease_counter=F("lease_counter") + 1)
+            renewed = Run.objects.filter(pk__in=[lease.run.pk for lease in due], state=RunState.RUNNING)
+            renewed.update(lease_counter=F("lease_counter") + 1)
             for lease in due:
                 lease.renewed_at = time.monotonic()
 

@@ -15,6 +15,7 @@ from agents.services.routines import fire_routine
 from agents.services.wakeups import wake_on_schedule
 from engine import leases
 from engine.claim import candidates
+from engine.clock import follow_clock
 from engine.doorbell import ring, ring_to_resume
 from engine.fence import Fenced
 from engine.record import fail, lose
@@ -39,6 +40,7 @@ LEFT_BEHIND = timedelta(minutes=1)
 def sweep() -> None:
     """Each part by itself: one that fails is logged and does not stop the others."""
     for part in (
+        follow_clock,
         show_life,
         recover_expired,
         fire_routines,

@@ -6,10 +6,40 @@ It sends a task by its name and needs neither the models nor the tasks, so it is
 
 from __future__ import annotations
 
+import datetime
 import sys
+import time
+from typing import Any
+
+from celery.beat import ScheduleEntry, Scheduler
+from celery.schedules import maybe_schedule
 
 from trimus import lifeline
 from trimus.celery import app
+
+_BEGAN = datetime.datetime.now(datetime.UTC)
+_BEGAN_MONOTONIC = time.monotonic()
+
+
+def steady_now() -> datetime.datetime:
+    """When this process began, and what has passed since on the clock that nobody sets."""
+    return _BEGAN + datetime.timedelta(seconds=time.monotonic() - _BEGAN_MONOTONIC)
+
+
+class SteadyEntry(ScheduleEntry):
+    """Celery asks the system's clock when a tick was and when the next one is: set back an hour, it would wait for so
+    long, and nothing would be found meanwhile."""
+
+    def __init__(self, *args: Any, schedule: Any = None, **fields: Any) -> None:
+        on_steady_clock = maybe_schedule(schedule)
+        on_steady_clock.nowfun = steady_now
+        super().__init__(*args, schedule=on_steady_clock, **fields)
+
+
+class SteadyScheduler(Scheduler):
+    """Celery's scheduler, in memory, with entries that go by the steady clock."""
+
+    Entry = SteadyEntry
 
 
 def run() -> None:

@@ -221,7 +221,7 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False
 # One interval, known in code, leaves the scheduler nothing to remember.
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
+CELERY_BEAT_SCHEDULER = "trimus.beat:SteadyScheduler"
 CELERY_BEAT_SCHEDULE = {
     "tick": {
         "task": "engine.tasks.tick",

@@ -156,9 +156,7 @@ class TestRenewing:
 
     def test_it_is_not_renewed_after_the_runs_deadline(self, run: Run, model: FakeModel) -> None:
         """A hung thread does not hold an issue for ever."""
-        past = timezone.now() - datetime.timedelta(seconds=1)
-        Run.objects.update(lease_seconds=1, deadline_at=past)
-        run.lease_seconds = 1
+        run.lease_seconds, run.deadline_at = 1, timezone.now() - datetime.timedelta(seconds=1)
         model.seconds = 0.8
         heartbeat(run)
         run.refresh_from_db()
