@@ -16,8 +16,8 @@ from engine.verbs.base import Effect, Request, Verb
 from engine.verbs.registry import BY_NAME
 from engine.verbs.scene import Scene
 from issues.effects import savepoint
-from issues.models import Issue
 from issues.refusals import Forbidden, NeedsApproval, Refusal
+from issues.services.locks import lock_issue
 
 MOST_APPROVALS = 10
 """Approvals that one reply may put before the board: more than a person reads at one go helps nobody."""
@@ -36,7 +36,6 @@ class Applier:
         self._outcomes: dict[int, Outcome] = {}
         self._proposals: list[Proposal] = []
         self._used: Counter[str] = Counter()
-        self._is_fresh = True
 
     def apply(self, actions: Sequence[Action]) -> list[Outcome]:
         """What became of each action, in the order of the reply. Afterwards the scene's issue is as they left it."""
@@ -47,10 +46,12 @@ class Applier:
         for ordinal, action in numbered:
             if BY_NAME[action.verb].makes_issues:
                 self._perform(ordinal, action)
+        self._freshen()
         self._add_remarks()
         for ordinal, action in numbered:
             if not BY_NAME[action.verb].makes_issues:
                 self._perform(ordinal, action)
+        self._freshen()
         self._ask_board()
         self._freshen()
         return [self._outcomes[ordinal] for ordinal, _ in numbered]
@@ -75,7 +76,6 @@ class Applier:
         except Refusal as refusal:
             self._refuse(ordinal, action, refusal)
         else:
-            self._is_fresh = False
             self._end(ordinal, action, ActionOutcome.APPLIED, " ".join(effect.remarks), effect)
 
     def _end(
@@ -90,10 +90,8 @@ class Applier:
         self._end(ordinal, action, outcome, str(refusal))
 
     def _freshen(self) -> None:
-        """Let each action see what the one before it made of the issue."""
-        if not self._is_fresh:
-            self.scene.issue = _read(self.scene.issue.pk)
-            self._is_fresh = True
+        """Let each action see what the one before it made of the issue, and nothing of what was undone."""
+        self.scene.issue = lock_issue(self.scene.issue)
 
     def _check_meanwhile(self, verb: Verb, request: Request) -> None:
         """Deny what a person decided meanwhile."""
@@ -150,8 +148,3 @@ class Applier:
                 self._outcomes[one.ordinal] = Outcome(
                     one.ordinal, one.action, ActionOutcome.APPROVAL, reason, approval=approval
                 )
-
-
-def _read(issue_id: int) -> Issue:
-    issues = Issue.objects.select_related("company", "parent", "assignee_agent", "assignee_member", "responsible__user")
-    return issues.get(pk=issue_id)

@@ -28,7 +28,7 @@ from issues.effects import Wake, savepoint, service, wake
 from issues.models import Issue
 from issues.refusals import Refusal
 from issues.services.comments import write_comment
-from issues.services.locks import lock_company
+from issues.services.locks import lock_company, lock_issue
 from issues.sources import WakeupSource
 
 MOST_ACTIONS = 500
@@ -68,11 +68,7 @@ def _apply_once(run: Run, reply: AgentReply) -> list[Outcome]:
 def _hold(run: Run) -> Issue:
     """The run's issue, held: what a person does to it from here on comes after the reply."""
     assert run.issue_id is not None  # noqa: S101 - fence.lock saw to it
-    run.issue = (
-        Issue.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("company", "parent", "assignee_agent", "assignee_member", "responsible__user")
-        .get(pk=run.issue_id)
-    )
+    run.issue = lock_issue(Issue(pk=run.issue_id))
     return run.issue
 
 

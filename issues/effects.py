@@ -57,6 +57,7 @@ class _Entered:
 @dataclass(slots=True)
 class _Unit:
     entered: dict[int, _Entered] = field(default_factory=dict)
+    held: dict[int, Issue] = field(default_factory=dict)
 
 
 _unit: ContextVar[_Unit | None] = ContextVar("trimus_unit", default=None)
@@ -89,6 +90,7 @@ def savepoint() -> Iterator[None]:
             yield
     except BaseException:
         mine.entered = before
+        mine.held.clear()  # what was changed on them is undone, and locks taken inside are gone
         raise
 
 
@@ -154,6 +156,13 @@ def mark_entered(
     if subject_issue is not None:
         subject = str(subject_issue.pk)
     marks[issue.pk] = _Entered(actor, source, reason, subject, subject_issue)
+
+
+def held_issues() -> dict[int, Issue]:
+    """The issues that the present unit holds, by id. Nobody else can change them, so they are not read again; whoever
+    changes one otherwise than on its object here takes it out."""
+    mine = _unit.get()
+    return mine.held if mine is not None else {}
 
 
 def _current() -> _Unit:

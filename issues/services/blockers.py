@@ -41,7 +41,6 @@ def remove_blockers(*, actor: Actor, issue: Issue, blockers: Sequence[Issue]) ->
     record(actor, "issue.blockers", issue, added=[], removed=[link.blocker_id for link in present])
     if still_open:
         release_waiting(still_open[-1], actor, [issue.pk])
-        issue.refresh_from_db()
     return issue
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from issues.activity import record
 from issues.actors import Actor
-from issues.effects import service
+from issues.effects import held_issues, service
 from issues.models import Issue, Status
 from issues.policies import Right, require
 from issues.refusals import Conflict, Invalid
@@ -57,3 +57,4 @@ def _spread(column: list[Issue]) -> None:
     for place, card in enumerate(column, start=1):
         card.rank = place * RANK_GAP
     Issue.objects.bulk_update(column, ["rank"], batch_size=500)
+    held_issues().clear()

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from issues.activity import record
 from issues.actors import Actor, Worker
-from issues.effects import mark_entered, service
+from issues.effects import held_issues, mark_entered, service
 from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Status
 from issues.policies import Right, require, require_belonging
 from issues.refusals import Conflict, Forbidden, Invalid, Stale
@@ -231,6 +231,7 @@ def delete_issue(*, actor: Actor, issue: Issue) -> None:
     issue.blocking_links.all().delete()
     release_waiting(issue, actor, waiting)
     issue.delete()
+    held_issues().clear()  # what hung under it hangs at the top now
 
 
 def _check_agent_may_close(actor: Worker, issue: Issue, status: Status) -> None:

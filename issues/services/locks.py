@@ -14,12 +14,14 @@ from collections.abc import Iterable
 
 from django.db.models import F
 
+from issues.effects import held_issues
 from issues.models import Company, Issue
 from issues.refusals import NotFound
 
 
 def lock_issue(issue: Issue) -> Issue:
-    """The issue as it stands now, held until the transaction ends. NotFound if it was deleted meanwhile."""
+    """The issue as it stands now, held until the transaction ends: the same object for all who ask within a unit.
+    NotFound if it was deleted meanwhile."""
     locked = lock_issues([issue.pk])
     if not locked:
         raise NotFound("The issue no longer exists.")
@@ -28,12 +30,16 @@ def lock_issue(issue: Issue) -> Issue:
 
 def lock_issues(ids: Iterable[int]) -> list[Issue]:
     """Those of the issues that exist, held, by ascending id."""
-    return list(
+    wanted, held = set(ids), held_issues()
+    missing = wanted - held.keys()
+    read = (
         Issue.objects.select_for_update(of=("self",), no_key=True)
         .select_related("company", "assignee_agent", "assignee_member", "parent")
-        .filter(pk__in=set(ids))
+        .filter(pk__in=missing)
         .order_by("pk")
     )
+    held |= {issue.pk: issue for issue in (read if missing else ())}
+    return [held[pk] for pk in sorted(wanted & held.keys())]
 
 
 def lock_company(company: Company) -> Company:

@@ -8,11 +8,13 @@ from functools import partial
 
 import pytest
 from django.db import connection
+from pytest_django import DjangoAssertNumQueries
 
 from issues import effects
 from issues.actors import Person
 from issues.effects import mark_entered, savepoint, service, unit
-from issues.models import Company, Issue
+from issues.models import Company, Issue, Status
+from issues.services.board import move_issue
 from issues.services.locks import lock_issue, save_issue
 from tests import build
 from tests.services.at_once import at_once
@@ -103,3 +105,37 @@ def test_a_unit_that_failed_leaves_nothing_open(issue: Issue) -> None:
     with pytest.raises(ZeroDivisionError):
         fail()
     assert effects._unit.get() is None
+
+
+class TestHeldIssues:
+    def test_whoever_holds_an_issue_reads_it_once_a_unit(
+        self, issue: Issue, django_assert_num_queries: DjangoAssertNumQueries
+    ) -> None:
+        with unit():
+            held = lock_issue(issue)
+            with django_assert_num_queries(0):
+                assert lock_issue(issue) is held
+
+    def test_the_next_unit_reads_it_anew(self, issue: Issue) -> None:
+        with unit():
+            lock_issue(issue)
+        Issue.objects.update(title="Changed by somebody else")
+        with unit():
+            assert lock_issue(issue).title == "Changed by somebody else"
+
+    def test_what_was_undone_on_it_is_gone(self, issue: Issue) -> None:
+        with unit():
+            with suppress(ZeroDivisionError), savepoint():
+                held = lock_issue(issue)
+                held.title = "Undone"
+                save_issue(held, "title")
+                raise ZeroDivisionError
+            assert lock_issue(issue).title == "Write the report"
+
+    def test_a_column_that_was_spread_is_read_anew(self, company: Company, owner: Person) -> None:
+        top, middle, moved = (build.issue(company) for _ in range(3))
+        Issue.objects.filter(pk__in=[top.pk, middle.pk]).update(rank=7)
+        with unit():
+            before = lock_issue(middle).rank
+            move_issue(actor=owner, issue=moved, status=Status.TODO, before=middle)
+            assert lock_issue(middle).rank == Issue.objects.get(pk=middle.pk).rank != before
