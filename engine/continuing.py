@@ -97,5 +97,5 @@ def _answered_person(run: Run, reply: AgentReply) -> bool:
 
 
 def _tell_stopped(issue: Issue, agent: Agent, why: str) -> None:
-    text = f"{issue.identifier} lies still: @{agent.handle} has it, but {why}"
+    text = f"Say how {issue.identifier} goes on: @{agent.handle} has it, but {why}"
     tell([issue.responsible], InboxKind.STOPPED, text, company=issue.company, issue=issue)

@@ -31,13 +31,8 @@ def stop_if_stalled(run: Run, issue: Issue, outcomes: Sequence[Outcome]) -> bool
         return False
     issue = lock_issue(issue)
     enter_status(issue, Status.BLOCKED, SYSTEM, stalled=run.agent_id)
-    tell_board(
-        InboxKind.STOPPED,
-        f"{issue.identifier} stalled: {RUNS_BEFORE_STALL} runs of @{run.agent.handle} in a row changed nothing. Say how"
-        " it goes on.",
-        company=issue.company,
-        issue=issue,
-    )
+    idle = f"{RUNS_BEFORE_STALL} runs of @{run.agent.handle} in a row changed nothing."
+    tell_board(InboxKind.STOPPED, f"Say how {issue.identifier} goes on: {idle}", company=issue.company, issue=issue)
     return True
 
 

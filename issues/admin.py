@@ -186,6 +186,7 @@ class IssuePage(Edited):
         ("issues.blocker", "issue", "blockers"),
         ("issues.blocker", "blocker", "what it blocks"),
         ("issues.reviewer", "issue", "reviewers"),
+        ("issues.watch", "issue", "watches"),
         ("issues.attachment", "issue", "attachments"),
         ("issues.workspacefile", "issue", "files"),
         ("issues.finding", "issue", "findings"),
@@ -212,6 +213,14 @@ class ReviewerPage(Shown):
     list_select_related = ("issue__company", "member__user", "agent")
     list_filter = ("verdict",)
     search_fields = ("issue__title",)
+
+
+@admin.register(models.Watch)
+class WatchPage(Shown):
+    list_display = ("pk", link("issue"), link("member"), "created_at")
+    list_select_related = ("issue__company", "member__user")
+    list_filter = ("created_at",)
+    search_fields = ("issue__title", "member__handle")
 
 
 @admin.register(models.Comment)
@@ -288,9 +297,9 @@ class FindingPage(Shown):
 
 @admin.register(models.InboxItem)
 class InboxItemPage(Shown):
-    list_display = ("text", "kind", link("member"), link("issue"), "created_at", "read_at", "archived_at")
+    list_display = ("text", "kind", link("member"), link("issue"), "created_at", "read_at", "snoozed_until")
     list_select_related = ("member__user", "issue__company")
-    list_filter = ("kind", "company")
+    list_filter = ("kind", "company", ("archived_at", admin.EmptyFieldListFilter))
     search_fields = ("text", "member__handle")
 
 

@@ -173,7 +173,7 @@ def _memberships(user: User) -> QuerySet[Member]:
     run = apps.get_model("agents.Run")  # above this layer: only asked whether there is one
     here = {"company": OuterRef("company")}
     pending = Approval.objects.filter(**here, status=ApprovalStatus.PENDING)
-    unread = InboxItem.objects.filter(**here, member=OuterRef("pk"), archived_at=None, read_at=None)
+    unread = InboxItem.objects.standing().filter(**here, member=OuterRef("pk"), read_at=None)
     last = Activity.objects.filter(**here).order_by("-pk").values("pk")[:1]
     others = Member.objects.present().filter(user=user).exclude(company=OuterRef("company"))
     return (

@@ -28,6 +28,7 @@ from issues.views import (
     reviews,
     saved,
     session,
+    watching,
     writing,
 )
 
@@ -47,6 +48,7 @@ issue_patterns: Patterns = [
     path("parent/", changes.parent, name="set-parent"),
     path("verdict/", reviews.verdict, name="verdict"),
     path("reviewers/", reviews.reviewers, name="reviewers"),
+    path("watch/", watching.watch, name="watch"),
     path("heartbeat/", changes.heartbeat, name="heartbeat"),
     path("stop/", changes.stop_run, name="stop-run"),
     path("move/", board.move, name="move"),
@@ -84,7 +86,11 @@ company_patterns: Patterns = [
     path("complete/", comments.complete, name="complete"),
     path("inbox/", inbox.inbox, name="inbox"),
     path("inbox/<int:item>/open/", inbox.open_item, name="open-inbox-item"),
+    path("inbox/read/", inbox.archive_all, name="archive-read"),
+    path("inbox/<int:item>/read/", inbox.read, name="read-inbox-item"),
     path("inbox/<int:item>/archive/", inbox.archive, name="archive-inbox-item"),
+    path("inbox/<int:item>/snooze/", inbox.snooze, name="snooze-inbox-item"),
+    path("inbox/<int:item>/return/", inbox.back, name="return-inbox-item"),
     path("approvals/", approvals.approvals, name="approvals"),
     path("approvals/<int:approval>/", approvals.approval_page, name="approval"),
     path("approvals/<int:approval>/decide/", approvals.decide, name="decide"),

@@ -139,7 +139,8 @@ def terminate_agent(*, actor: Actor, agent: Agent) -> Agent:
     )
     agent.reports.update(manager=agent.manager)
     if isinstance(actor, Worker):
-        tell_board(InboxKind.STOPPED, f"{actor} terminated @{agent.handle}.", company=agent.company)
+        text = f"{actor} terminated @{agent.handle}: resume it if that should not be."
+        tell_board(InboxKind.STOPPED, text, company=agent.company)
     return agent
 
 

@@ -221,7 +221,7 @@ def _tell_if_near(company: Company, row: Spending, budget: Budget) -> None:
 def _tell(company: Company, budget: Budget, kind: str, words: str) -> None:
     whose = f"@{budget.agent.handle}'s" if budget.agent is not None else "The company's"
     record(SYSTEM, kind, company, agent=budget.agent_id)
-    tell_board(InboxKind.STOPPED, f"{whose} monthly budget {words}.", company=company)
+    tell_board(InboxKind.BUDGET, f"{whose} monthly budget {words}.", company=company)
 
 
 def _amount(name: str, value: int) -> str:

@@ -17,7 +17,7 @@ from issues.effects import Wake, savepoint, service
 from issues.models import Activity, ActorKind, InboxKind, Issue, Member, Status
 from issues.policies import Right, require
 from issues.refusals import Conflict, NotFound
-from issues.services.inbox import tell_board
+from issues.services.inbox import settle_issue, tell_board
 from issues.sources import SENT_BACK
 from issues.texts import check_text
 
@@ -97,6 +97,7 @@ def ask_for_heartbeat(*, actor: Actor, agent: Agent, issue: Issue, note: str = "
         )
     )
     if wakeup.state != WakeupState.REFUSED:
+        settle_issue(issue, InboxKind.BLOCKED, InboxKind.STOPPED)
         record(actor, "wakeup.asked", issue, wakeup=wakeup.pk, agent=agent.pk)
     return wakeup
 
@@ -291,7 +292,7 @@ def _write_refused(agent: Agent, cause: Wake, chain: _Chain, refused: str | _Gua
     if isinstance(refused, _Guard):
         tell_board(
             InboxKind.STOPPED,
-            f"@{agent.handle} was not woken on {cause.issue.identifier}. {reason}",
+            f"Say how {cause.issue.identifier} goes on: @{agent.handle} was not woken there. {reason}",
             company=agent.company,
             issue=cause.issue,
         )

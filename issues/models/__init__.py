@@ -6,7 +6,7 @@ from issues.models.attachment import Attachment, Blob, Extraction
 from issues.models.comment import Comment
 from issues.models.company import Company, CompanyStatus, Handle, Member, Role
 from issues.models.finding import Finding
-from issues.models.inbox import InboxItem, InboxKind
+from issues.models.inbox import WANTING, InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
 from issues.models.kept_answer import KeptAnswer
 from issues.models.key import ApiKey
@@ -14,9 +14,11 @@ from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
 from issues.models.saved_view import SavedView
 from issues.models.user import LoginLink, User
+from issues.models.watch import Watch
 from issues.models.workspace import FileVersion, WorkspaceFile
 
 __all__ = [
+    "WANTING",
     "Activity",
     "ActorKind",
     "ApiKey",
@@ -50,5 +52,6 @@ __all__ = [
     "Status",
     "User",
     "Verdict",
+    "Watch",
     "WorkspaceFile",
 ]

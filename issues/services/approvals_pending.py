@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from issues.activity import record
 from issues.actors import Person
-from issues.models import ApprovalKind, ApprovalStatus, Issue
+from issues.models import Approval, ApprovalKind, ApprovalStatus, Issue
 from issues.services.inbox import settle
 
 
-def bars_closing(issue: Issue) -> bool:
-    """Whether a request or question of an agent still waits here."""
-    return issue.approvals.filter(
-        status=ApprovalStatus.PENDING, kind__in=(ApprovalKind.REQUEST, ApprovalKind.QUESTION)
-    ).exists()
+def pending_before_closing(issue: Issue) -> QuerySet[Approval]:
+    """Requests and questions of agents that still wait here."""
+    return issue.approvals.filter(status=ApprovalStatus.PENDING, kind__in=(ApprovalKind.REQUEST, ApprovalKind.QUESTION))
 
 
 def cancel_pending(issue: Issue, actor: Person) -> None:

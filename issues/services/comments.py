@@ -11,11 +11,13 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import Wake, service, wake
-from issues.models import Comment, Issue, Member
+from issues.models import Comment, InboxKind, Issue, Member
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
 from issues.services.approvals import answer_open_questions
+from issues.services.inbox import settle_issue
 from issues.services.mentions import mentioned_in, wake_mentioned
+from issues.services.watching import follow, tell_answered
 from issues.sources import WakeupSource
 from issues.texts import check_text
 
@@ -37,9 +39,12 @@ class WakePreview:
 def write_comment(
     *, actor: Actor, issue: Issue, body: str, without: Collection[str] = (), speech: str | None = None
 ) -> Comment:
-    """Post a comment. It wakes the agents it mentions and tells the people; a person's comment that mentions no other
-    agent also wakes the assignee, and answers an open question. `without` are handles not to be called; `speech` is
-    what mentions are read from, where that is not the whole body."""
+    """Post a comment. It wakes the agents it mentions and tells the people.
+
+    A person's comment that mentions no other agent also wakes the assignee; it answers an open question, says how
+    stopped work goes on, and lets its author follow the issue. An agent's is told to those whom it answers. `without`
+    are handles not to be called; `speech` is what mentions are read from, where that is not the whole body.
+    """
     member = require(actor, Right.COMMENT, issue)
     comment = Comment(issue=issue, body=check_text(body, "comment", required=True), author_member=member)
     if isinstance(actor, Worker):
@@ -52,7 +57,11 @@ def write_comment(
     mentioned = wake_mentioned(
         actor, issue, comment.body if speech is None else speech, comment=comment, without=without
     )
-    if isinstance(actor, Person):
+    if isinstance(actor, Worker):
+        tell_answered(comment, named=mentioned.members)
+    if isinstance(actor, Person) and member is not None:
+        follow(issue, [member])
+        settle_issue(issue, InboxKind.BLOCKED, InboxKind.STOPPED)
         answer_open_questions(actor, issue, comment)
         others = [agent for agent in mentioned.agents if agent.pk != issue.assignee_agent_id]
         assignee = None if others else _assignee_to_wake(issue)

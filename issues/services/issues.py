@@ -23,6 +23,7 @@ from issues.services.transitions import (
     ask_reviewers,
     check_nothing_waits,
     enter_status,
+    read_closing,
     release_waiting,
     standing_reviewers,
 )
@@ -153,13 +154,18 @@ def set_status(*, actor: Actor, issue: Issue, status: Status) -> Issue:
     closing = status.is_closed and not issue.is_closed
     require(actor, Right.CLOSE if closing else Right.STATUS, issue)
     if isinstance(actor, Worker) and closing:
-        _check_agent_may_close(actor, issue, status)
-        if status is Status.DONE and standing_reviewers(issue):
+        facts = read_closing(issue, actor.agent)
+        check_nothing_waits(facts)
+        if status is Status.DONE and not facts.left_evidence:
+            raise Forbidden("Nothing here says what was done.", "Write what you did, then set it done.")
+        if status is Status.DONE and facts.has_reviewers and standing_reviewers(issue):
             status = Status.IN_REVIEW
     enter_status(issue, status, actor)
     if status is Status.BLOCKED and isinstance(actor, Worker) and not issue.blocker_links.open().exists():
         tell_responsible(
-            InboxKind.BLOCKED, f"{issue.identifier} is blocked, and no issue is named as its blocker.", issue=issue
+            InboxKind.BLOCKED,
+            f"Say how {issue.identifier} goes on: it is blocked, and no issue is named as its blocker.",
+            issue=issue,
         )
     return issue
 
@@ -232,20 +238,6 @@ def delete_issue(*, actor: Actor, issue: Issue) -> None:
     release_waiting(issue, actor, waiting)
     issue.delete()
     held_issues().clear()  # what hung under it hangs at the top now
-
-
-def _check_agent_may_close(actor: Worker, issue: Issue, status: Status) -> None:
-    check_nothing_waits(issue)
-    if status is Status.DONE and not _left_evidence(actor.agent, issue):
-        raise Forbidden("Nothing here says what was done.", "Write what you did, then set it done.")
-
-
-def _left_evidence(agent: Agent, issue: Issue) -> bool:
-    return (
-        issue.comments.filter(author_agent=agent, deleted_at=None).exists()
-        or issue.findings.filter(agent=agent).exists()
-        or issue.files.filter(versions__agent=agent).exists()
-    )
 
 
 def _responsible_for(company: Company, inherited: Issue | None) -> Member:

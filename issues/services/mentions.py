@@ -12,6 +12,7 @@ from issues.effects import Wake, wake
 from issues.mentions import read_mentions
 from issues.models import Comment, Company, InboxKind, Issue, Member
 from issues.services.inbox import tell
+from issues.services.watching import follow
 from issues.sources import WakeupSource
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def wake_mentioned(
     already: str = "",
     without: Collection[str] = (),
 ) -> Mentioned:
-    """Wake the agents and tell the people that a new text on the issue names; answer whom it names.
+    """Wake the agents and tell the people that a new text on the issue names, who follow it from then on; answer whom
+    it names.
 
     Nobody mentions themselves. `already` is the text that this one replaces: whom it named is not called again.
     `without` are handles that the author chose not to call.
@@ -85,6 +87,8 @@ def wake_mentioned(
         issue=issue,
         comment=comment,
     )
+    if told:
+        follow(issue, told)
     return mentioned
 
 

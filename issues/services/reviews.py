@@ -13,12 +13,13 @@ from issues.effects import mark_entered, service
 from issues.models import Activity, InboxKind, Issue, Member, Reviewer, Status, Verdict
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
-from issues.services.inbox import tell_responsible
+from issues.services.inbox import settle_issue, tell_responsible
 from issues.services.locks import lock_issue, save_issue
 from issues.services.transitions import (
     check_nothing_waits,
     enter_status,
     outstanding_reviewers,
+    read_closing,
     standing_reviewers,
 )
 from issues.sources import SENT_BACK
@@ -75,12 +76,14 @@ def give_verdict(*, actor: Actor, issue: Issue, verdict: Verdict, note: str = ""
     if reviewer is not None:
         reviewer.verdict, reviewer.note, reviewer.decided_at = verdict, note, timezone.now()
         reviewer.save(update_fields=["verdict", "note", "decided_at"])
+        if reviewer.member is not None:
+            settle_issue(issue, InboxKind.REVIEW, member=reviewer.member)
     record(actor, "issue.reviewed", issue, verdict=verdict)
     if verdict == Verdict.SEND_BACK:
         _send_back(issue, actor)
     elif not outstanding_reviewers(issue):
         if isinstance(actor, Worker):
-            check_nothing_waits(issue)
+            check_nothing_waits(read_closing(issue, actor.agent))
         enter_status(issue, Status.DONE, actor)
     return issue
 
@@ -110,5 +113,5 @@ def _send_back(issue: Issue, actor: Actor) -> None:
         return
     enter_status(issue, Status.BLOCKED, actor, sent_back=rounds)
     tell_responsible(
-        InboxKind.STOPPED, f"{issue.identifier} was sent back {rounds} times: say how it goes on.", issue=issue
+        InboxKind.STOPPED, f"Say how {issue.identifier} goes on: it was sent back {rounds} times.", issue=issue
     )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists
 from django.utils import timezone
 
 from issues.activity import record
@@ -9,10 +13,14 @@ from issues.actors import SYSTEM, Actor, Person
 from issues.effects import Wake, mark_entered, wake
 from issues.models import Blocker, InboxKind, Issue, Member, Reviewer, Status, Verdict
 from issues.refusals import Conflict
-from issues.services.approvals_pending import bars_closing, cancel_pending
-from issues.services.inbox import answering_for, tell
+from issues.services.approvals_pending import cancel_pending, pending_before_closing
+from issues.services.inbox import answering_for, settle_issue, tell
 from issues.services.locks import lock_issues, save_issue
+from issues.services.watching import TOLD_OF, tell_moved
 from issues.sources import WakeupSource
+
+if TYPE_CHECKING:
+    from agents.models import Agent
 
 
 def enter_status(
@@ -37,14 +45,18 @@ def enter_status(
     save_issue(issue, "status", "status_changed_at", "started_at", "closed_at")
     record(actor, "issue.status", issue, **{"from": before.value, "to": status.value}, **because)
     cause = cause or actor
+    _settle(issue, before, cause)
+    asked: list[Member] = []
     if before is Status.IN_REVIEW:
         issue.reviewers.update(verdict=Verdict.OUTSTANDING, note="", decided_at=None)
     if status.is_workable:
         mark_entered(issue, cause, source=source, reason=_why_entered(issue, subject), subject_issue=subject)
     elif status is Status.IN_REVIEW:
-        ask_reviewers(issue, cause)
+        asked = ask_reviewers(issue, cause)
     elif status.is_closed and not before.is_closed:
         _after_closing(issue, cause)
+    if status in TOLD_OF:
+        tell_moved(issue, cause, asked=asked)
 
 
 def release_waiting(blocker: Issue, cause: Actor, waiting_ids: list[int]) -> None:
@@ -64,11 +76,34 @@ def release_waiting(blocker: Issue, cause: Actor, waiting_ids: list[int]) -> Non
         )
 
 
-def check_nothing_waits(issue: Issue) -> None:
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What an agent's closing of an issue depends on. `left_evidence` is whether it left a word, file or finding."""
+
+    has_open_children: bool
+    has_pending: bool
+    has_reviewers: bool
+    left_evidence: bool
+
+
+def read_closing(issue: Issue, agent: Agent) -> Closing:
+    """The facts as they stand, in one query."""
+    facts = Issue.objects.filter(pk=issue.pk).values_list(
+        Exists(issue.children.open()),
+        Exists(pending_before_closing(issue)),
+        Exists(issue.reviewers.all()),
+        Exists(issue.comments.filter(author_agent=agent, deleted_at=None))
+        | Exists(issue.findings.filter(agent=agent))
+        | Exists(issue.files.filter(versions__agent=agent)),
+    )
+    return Closing(*facts.get())
+
+
+def check_nothing_waits(closing: Closing) -> None:
     """Conflict where an agent may not close an issue yet. People close as they like."""
-    if issue.children.open().exists():
+    if closing.has_open_children:
         raise Conflict("It still has open child issues.", "You are woken when the last of them closes.")
-    if bars_closing(issue):
+    if closing.has_pending:
         raise Conflict("A request or question of an agent still waits here for an answer.")
 
 
@@ -86,8 +121,9 @@ def outstanding_reviewers(issue: Issue) -> list[Reviewer]:
     return [reviewer for reviewer in standing_reviewers(issue) if reviewer.verdict == Verdict.OUTSTANDING]
 
 
-def ask_reviewers(issue: Issue, cause: Actor) -> None:
-    """Call whoever has to judge an issue in review: its reviewers, or without any the responsible person."""
+def ask_reviewers(issue: Issue, cause: Actor) -> list[Member]:
+    """Call whoever has to judge an issue in review: its reviewers, or without any the responsible person. Answer the
+    people among them."""
     people: list[Member] = []
     outstanding = outstanding_reviewers(issue)
     for reviewer in outstanding:
@@ -113,12 +149,21 @@ def ask_reviewers(issue: Issue, cause: Actor) -> None:
         company=issue.company,
         issue=issue,
     )
+    return people
 
 
 def _can_judge(reviewer: Reviewer, issue: Issue) -> bool:
     if reviewer.agent is not None:
         return reviewer.agent.is_present and reviewer.agent_id != issue.assignee_agent_id
     return reviewer.member is not None and reviewer.member.is_present and reviewer.member_id != issue.assignee_member_id
+
+
+def _settle(issue: Issue, before: Status, cause: Actor) -> None:
+    """Nobody need judge what has left review, nor say how something goes on that does."""
+    if before is Status.IN_REVIEW:
+        settle_issue(issue, InboxKind.REVIEW)
+    elif before is Status.BLOCKED or isinstance(cause, Person):
+        settle_issue(issue, InboxKind.BLOCKED, InboxKind.STOPPED)
 
 
 def _stamp(issue: Issue, status: Status) -> None:

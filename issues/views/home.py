@@ -18,7 +18,7 @@ from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.services.companies import pause_company, resume_company
 from issues.views.activity import newest_lines, tell_lines, wanted_by
 from issues.views.fortnight import read_fortnight
-from issues.views.inbox import WANTING
+from issues.views.inbox import with_subject
 
 SHOWN = 8
 
@@ -41,12 +41,10 @@ def home(request: HttpRequest, visit: Visit) -> HttpResponse:
     names = Names(visit.company, wanted_by(lines))
     running = Run.objects.live().filter(company=visit.company).select_related("issue").order_by("-pk")
     mine = Issue.objects.filter(company=visit.company, assignee_member=visit.member).exclude(status__in=CLOSED)
-    wanting = InboxItem.objects.filter(
-        company=visit.company, member=visit.member, archived_at=None, kind__in=WANTING
-    ).select_related("issue__company", "approval")
+    inbox = InboxItem.objects.filter(company=visit.company, member=visit.member).standing()
     context = {
         "at": reverse("home", args=[visit.company.slug]),
-        "wanting": wanting.order_by("-pk")[:SHOWN],
+        "wanting": with_subject(inbox.wanting().order_by("-pk"))[:SHOWN],
         "running": [
             {"run": run, "agent": names.agents.get(run.agent_id)}
             for run in running.defer("system_message", "user_message", "reply", "prompt_sections")[:SHOWN]

@@ -27,10 +27,12 @@ from issues.models import (
     Priority,
     Reviewer,
     Status,
+    Watch,
     WorkspaceFile,
 )
 from issues.names import Names, Somebody
 from issues.pages import Visit, company_page, is_partial, show
+from issues.views.around import Family, People, read_family, read_people
 from issues.views.lookup import find_issue
 from issues.views.summary import read_summary
 from issues.views.timeline import Rows, build_timeline, read_before, read_rows
@@ -107,9 +109,8 @@ def _with_hints() -> QuerySet[Issue]:
     """The issue with hints at which of its side tables hold anything, so that empty ones are not asked."""
     here = OuterRef("pk")
     return Issue.objects.select_related("company", "project", "parent").annotate(
-        has_children=Exists(Issue.objects.filter(parent=here)),
-        has_blockers=Exists(Blocker.objects.filter(Q(issue=here) | Q(blocker=here))),
-        has_reviewers=Exists(Reviewer.objects.filter(issue=here)),
+        has_family=Exists(Issue.objects.filter(parent=here)) | Exists(_links()),
+        has_people=Exists(Reviewer.objects.filter(issue=here)) | Exists(Watch.objects.filter(issue=here)),
         has_questions=Exists(Approval.objects.filter(issue=here, status=ApprovalStatus.PENDING)),
         has_summary=Exists(Checkpoint.objects.filter(issue=here, problem="")),
         has_material=Exists(Finding.objects.filter(issue=here))
@@ -127,15 +128,19 @@ def _time_of(issue: Issue, comment: str) -> datetime.datetime | None:
     return issue.comments.filter(pk=int(comment)).values_list("created_at", flat=True).first()
 
 
+def _links() -> QuerySet[Blocker]:
+    return Blocker.objects.filter(Q(issue=OuterRef("pk")) | Q(blocker=OuterRef("pk")))
+
+
 def _live_run() -> QuerySet[Run]:
     return Run.objects.filter(issue=OuterRef("pk"), state__in=LIVE)
 
 
 def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
-    links = _blocker_links(issue)
+    family = read_family(issue) if issue.has_family else Family()
     names = Names(visit.company, rows.wanted)
     place = Place(visit.company.key, names.handles)
-    children = list(issue.children.in_work_order()) if issue.has_children else []
+    people = read_people(issue, names) if issue.has_people else People()
     return {
         "at": reverse("issues", args=[visit.company.slug]),
         "issue": issue,
@@ -148,11 +153,8 @@ def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
         "responsible": names.members.get(issue.responsible_id),
         "author": names.somebody(agent=issue.created_by_agent_id, member=issue.created_by_member_id),
         "labels": _labels(visit, issue),
-        "children": children,
-        "children_closed": sum(child.is_closed for child in children),
-        "blockers": [link.blocker for link in links if link.issue_id == issue.pk],
-        "blocks": [link.issue for link in links if link.blocker_id == issue.pk],
-        "reviewers": _reviewers(issue, names),
+        "family": family,
+        "people": people,
         "questions": issue.approvals.filter(status=ApprovalStatus.PENDING) if issue.has_questions else [],
         "material": _material(issue, names),
         "pending": _pending(issue, names),
@@ -163,26 +165,10 @@ def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
     }
 
 
-def _blocker_links(issue: Any) -> list[Blocker]:
-    if not issue.has_blockers:
-        return []
-    links = Blocker.objects.filter(Q(issue=issue) | Q(blocker=issue)).select_related("issue", "blocker")
-    return list(links.order_by("pk"))
-
-
 def _labels(visit: Visit, issue: Issue) -> list[Any]:
     """All labels of the company, each with whether the issue has it: for the panel and its menu alike."""
     through = Issue.labels.through.objects.filter(issue=issue, label=OuterRef("pk"))
     return list(Label.objects.filter(company=visit.company).annotate(is_on=Exists(through)).order_by("name"))
-
-
-def _reviewers(issue: Any, names: Names) -> list[dict[str, Any]]:
-    if not issue.has_reviewers:
-        return []
-    return [
-        {"reviewer": row, "who": names.somebody(agent=row.agent_id, member=row.member_id)}
-        for row in issue.reviewers.order_by("pk")
-    ]
 
 
 def _material(issue: Any, names: Names) -> list[Material]:

@@ -40,10 +40,11 @@
   });
 
   document.addEventListener("htmx:after:request", (event) => {
-    const form = event.target.closest?.("[data-wakes]");
+    const form = event.target.closest?.("[data-composer]");
     if (!form || event.detail.ctx.response?.status !== 204) return;
     localStorage.removeItem(keyOf(form));
     form.querySelector("[data-text]").value = "";
+    if (!form.dataset.wakes) return;
     showPreview(form, false);
     form.querySelectorAll("[name=without]").forEach((input) => input.remove());
     showWakes(form);

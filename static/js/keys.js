@@ -22,6 +22,19 @@
     all[next].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
+  // When the row with the focus leaves the page, the focus goes to the one in its place and not to the body.
+  let place = -1;
+
+  document.addEventListener("focusin", (event) => {
+    const row = event.target.closest?.("[data-row], [data-card]");
+    place = row ? rows().findIndex((title) => row.contains(title)) : -1;
+  });
+  document.addEventListener("htmx:after:swap", () => {
+    if (place < 0 || document.activeElement !== document.body) return;
+    const all = rows();
+    (all[Math.min(place, all.length - 1)] ?? find("#main"))?.focus();
+  });
+
   function openMenu(letter) {
     const menu = find(`[data-menu="${letter}"]`);
     if (!menu) return false;
@@ -29,6 +42,14 @@
     const current = menu.querySelector('.list [aria-current="true"]') ?? menu.querySelector(".list button");
     current?.focus();
     return true;
+  }
+
+  // What a letter does to the row that has the focus comes before what it does on the page.
+  function pressInRow(letter) {
+    const target = document.activeElement.closest("[data-row]")?.querySelector(`[data-row-key="${CSS.escape(letter)}"]`);
+    target?.click();
+    if (target?.matches("summary")) target.parentElement.querySelector(".list button")?.focus();
+    return Boolean(target);
   }
 
   function press(letter) {
@@ -113,6 +134,6 @@
       goUntil = Date.now() + GO_MS;
       return;
     }
-    if (KEYS[event.key]?.()) event.preventDefault();
+    if (pressInRow(event.key) || KEYS[event.key]?.()) event.preventDefault();
   });
 })();

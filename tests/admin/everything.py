@@ -29,6 +29,7 @@ from issues.services.files import attach_file, write_file
 from issues.services.findings import record_finding
 from issues.services.keys import create_agent_key
 from issues.services.reviews import set_reviewers
+from issues.services.watching import watch_issue
 from tests import build
 
 
@@ -50,6 +51,7 @@ def fill(company: Company, count: int) -> None:
         waiting = build.issue(company, f"Wait {number}", assignee=build.member_row(member), parent=issue)
         add_blockers(actor=owner, issue=waiting, blockers=[issue])
         set_reviewers(actor=owner, issue=issue, reviewers=[build.member_row(member)])
+        watch_issue(actor=member, issue=issue)
         worker = build.at_work(agent, issue)
         write_comment(actor=worker, issue=issue, body="Done.")
         record_finding(actor=worker, issue=issue, body="Found.")

@@ -61,7 +61,7 @@ def test_an_agent_terminates_another_and_never_itself(ada_api: Api, ada: Agent, 
     ada.refresh_from_db()
     other.refresh_from_db()
     assert (ada.status, other.status) == (AgentStatus.ACTIVE, AgentStatus.TERMINATED)
-    assert company.inbox_items.get().text == "Ada terminated @bob."
+    assert company.inbox_items.get().text == "Ada terminated @bob: resume it if that should not be."
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.BOARD])

@@ -7,7 +7,7 @@ import pytest
 from agents.models import ActionOutcome, Agent, ModelCall, Run, RunState, Wakeup, WakeupState
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
-from issues.models import Activity, Company, InboxItem, Issue, Status
+from issues.models import Activity, Company, InboxItem, InboxKind, Issue, Status
 from tests import build
 
 # Committed for real: the thread that renews leases looks from a connection of its own.
@@ -161,7 +161,7 @@ def test_answering_a_person_is_no_standstill() -> None:
     issue = build.issue(company, status=Status.BACKLOG, assignee=ada)
     build.comment(issue, "How many are there?", actor=owner)
     assert len(run_all()) == 1
-    assert not InboxItem.objects.exists()
+    assert [item.kind for item in InboxItem.objects.all()] == [InboxKind.ANSWER]
 
 
 def test_a_line_that_the_parser_dropped_mentions_nobody() -> None:

@@ -58,7 +58,7 @@ def test_three_runs_that_only_talk_block_the_issue_and_tell_the_board() -> None:
     agent, issue = quiet_issue(TALKS)
     assert len(nudge(agent, issue, 5)) == 3
     assert issue.status == Status.BLOCKED
-    assert InboxItem.objects.filter(kind="stopped", text__contains="stalled").exists()
+    assert InboxItem.objects.filter(kind="stopped", text__contains="in a row changed nothing").exists()
     refused = Wakeup.objects.get(state=WakeupState.REFUSED)
     assert "stalled" in refused.ended_because
 

@@ -41,6 +41,7 @@ from issues.services.policy import change_policy
 from issues.services.projects import add_labels
 from issues.services.reviews import give_verdict, set_reviewers
 from issues.services.saved_views import save_view
+from issues.services.watching import watch_issue
 from tests import build
 from tests.services.at_once import at_once
 
@@ -225,6 +226,7 @@ def fill(company: Company) -> None:
     fire_routine(routine=build.routine(company, ada), now=timezone.now() + timedelta(days=2))
     create_agent_key(actor=owner, agent=bob)
     create_run_key(run=worker.run, expires_at=worker.run.deadline_at)
+    watch_issue(actor=boss, issue=issue)
     set_reviewers(actor=boss, issue=issue, reviewers=[bob, owner.member])
     set_status(actor=worker, issue=issue, status=Status.IN_REVIEW)
     give_verdict(actor=owner, issue=issue, verdict=Verdict.ACCEPT)

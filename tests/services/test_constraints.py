@@ -44,6 +44,7 @@ from issues.models import (
     Reviewer,
     SavedView,
     Status,
+    Watch,
 )
 from issues.policies import Right
 from issues.services.blockers import add_blockers
@@ -52,6 +53,7 @@ from issues.services.keys import create_agent_key
 from issues.services.policy import change_policy
 from issues.services.reviews import set_reviewers
 from issues.services.saved_views import save_view
+from issues.services.watching import watch_issue
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +81,10 @@ class Scene:
         for field, value in changes.items():
             setattr(row, field, value)
         models.Model.save_base(row, force_insert=True)
+
+    def watch(self) -> Watch:
+        watch_issue(actor=self.owner, issue=self.issue)
+        return Watch.objects.get()
 
     def comment(self) -> Comment:
         return build.comment(self.issue)
@@ -222,6 +228,7 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "spending_once_per_agent": lambda s: s.again(s.spending(s.ada)),
     "spending_not_negative": lambda s: update(s.spending(None), tokens=F("tokens") - 1_000),
     "agents_reservation.run_id": lambda s: s.again(s.reservation()),
+    "watch_once": lambda s: s.again(s.watch()),
     "token_factor_once_per_model": lambda s: s.again(TokenFactor.objects.create(provider="p", model="m", factor=1)),
 }
 

@@ -79,7 +79,7 @@ def test_a_person_who_is_named_is_told(company: Company, owner: Person, issue: I
 def test_nobody_mentions_themselves(owner: Person, ada: Agent, issue: Issue) -> None:
     build.comment(issue, f"Note to @{owner.member.handle}.", actor=owner)
     build.comment(issue, "I am @ada.", actor=build.at_work(ada, issue))
-    assert not InboxItem.objects.exists()
+    assert not InboxItem.objects.filter(kind=InboxKind.MENTION).exists()
     assert not Wakeup.objects.filter(source=WakeupSource.MENTION).exists()
 
 

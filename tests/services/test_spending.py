@@ -10,7 +10,7 @@ from agents.models import Reservation, Run, Spending
 from agents.services.spending import Cost, OverBudget, reserve, set_budget, settle, used_share
 from issues.actors import Person
 from issues.effects import unit
-from issues.models import Activity, Company, InboxItem
+from issues.models import Activity, Company, InboxItem, InboxKind
 from issues.refusals import Invalid
 from tests import build
 from tests.services.at_once import at_once
@@ -124,7 +124,7 @@ def test_the_board_is_warned_at_four_fifths_and_told_at_the_end_once_each() -> N
             settle(run, TWENTY_CENTS)
     kinds = Activity.objects.filter(kind__startswith="budget.").order_by("pk").values_list("kind", flat=True)
     assert list(kinds) == ["budget.set", "budget.warned", "budget.stopped"]
-    assert InboxItem.objects.filter(kind="stopped").count() == 2
+    assert InboxItem.objects.filter(kind=InboxKind.BUDGET).count() == 2
     assert used_share(run) == pytest.approx(1.2)
 
 

@@ -54,6 +54,7 @@ from issues.services import (
     reviews,
     saved_views,
     undo,
+    watching,
 )
 from issues.services import issues as tracker
 from issues.traces import traced
@@ -426,6 +427,11 @@ WITH_RULES_OF_THEIR_OWN: frozenset[Service] = frozenset(
         keys.create_user_key,  # one's own
         inbox.mark_read,
         inbox.archive_item,
+        inbox.archive_read,
+        inbox.snooze_item,
+        inbox.bring_back,
+        watching.watch_issue,  # tells nobody anything, so it leaves no line
+        watching.unwatch_issue,
         accounts.change_profile,  # one's own
         accounts.change_password,
     }
