@@ -6,7 +6,7 @@ import zoneinfo
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from agents.catalogue import ModelEntry
@@ -16,6 +16,7 @@ from agents.services.agents import worker_for
 from engine.allowed import Allowed, allowed_verbs
 from engine.checkpoints import read_checkpoint
 from engine.claim import take_in_late
+from engine.inventory import Kept, read_inventory
 from engine.meanwhile import SEEN, lines_of_people
 from engine.notebook import read_notebook
 from engine.participants import author, issue_line, lined, named, participant, participant_or_none
@@ -25,7 +26,7 @@ from engine.text import context as shown
 from engine.text.scenario import choose_scenario
 from engine.timeline import read_timeline
 from issues.effects import unit
-from issues.models import ApprovalStatus, Company, Issue
+from issues.models import Approval, ApprovalStatus, Comment, Company, Issue
 from issues.policies import Relation, agent_standing
 from issues.services.transitions import outstanding_reviewers
 from issues.sources import WakeupSource
@@ -52,6 +53,7 @@ def build_context(
     company = agent.company
     actor = worker_for(agent, run or Run(agent=agent, issue=issue, company=company))
     is_own = agent_standing(actor, issue).relation is Relation.OWN
+    there = read_inventory(agent, issue)
     allowed = allowed_verbs(actor, issue)
     entry = _model(agent)
     timeline = read_timeline(issue)
@@ -67,25 +69,25 @@ def build_context(
             instructions=agent.instructions,
             knowledge=agent.knowledge,
         ),
-        assignment=_assignment(issue, is_own, allowed),
+        assignment=_assignment(issue, is_own, allowed, there),
         actions=replace(allowed.actions, asked=_asked_verbs(last)),
         scenario=_scenario(agent, issue, wakeups, is_own),
         now=timezone.now().astimezone(zoneinfo.ZoneInfo(company.time_zone)),
         tier=_tier(agent, entry),
-        reporting_line=_reporting_line(agent, allowed),
+        reporting_line=_reporting_line(agent, allowed, there),
         roster=_roster(agent) if agent.is_routing else (),
         capabilities=_capabilities(company) if agent.is_routing else (),
-        skills=_skills(agent),
+        skills=_skills(agent) if Kept.SKILLS in there else (),
         asked_skills=_asked_skills(last),
         pinned=timeline.pinned,
         history=timeline.history,
-        checkpoint=read_checkpoint(issue),
+        checkpoint=read_checkpoint(issue) if Kept.CHECKPOINTS in there else None,
         past_actions=_past_actions(last),
         hint=last.hint if last is not None else "",
         trigger=trigger,
-        children=read_children(issue),
-        materials=read_materials(issue),
-        notebook=read_notebook(agent, _subject(issue, trigger)),
+        children=read_children(issue) if Kept.CHILDREN in there else (),
+        materials=read_materials(issue, there),
+        notebook=read_notebook(agent, _subject(issue, trigger), there),
         limits=shown.Limits(
             window=entry.context_window,
             max_output=agent.max_output_tokens or entry.max_output_tokens,
@@ -96,46 +98,36 @@ def build_context(
 
 
 def _shown_wakeups() -> QuerySet[Wakeup]:
-    """Wakeups with what a prompt shows of them."""
-    return Wakeup.objects.select_related(
-        "member__user",
-        "by_agent",
-        "comment__author_agent",
-        "comment__author_member__user",
-        "subject_issue__company",
-        "subject_issue__assignee_agent",
-        "subject_issue__assignee_member__user",
-        "approval",
-    ).only(
-        *(field.name for field in Wakeup._meta.concrete_fields),
-        *named("by_agent", "member"),
-        "comment__body",
-        "comment__deleted_at",
-        *named("comment__author_agent", "comment__author_member"),
-        *lined("subject_issue"),
-        "approval__title",
+    """Wakeups with what a prompt shows of them. What few of them have is read beside them, if one has it: PostgreSQL
+    plans a join of a dozen tables for longer than the rest of the prompt takes."""
+    comments = Comment.objects.select_related("author_agent", "author_member__user").only(
+        "body", "deleted_at", *named("author_agent", "author_member")
     )
+    approvals = Approval.objects.only("title")
+    return (
+        Wakeup.objects.select_related("member__user", "by_agent")
+        .only(*(field.name for field in Wakeup._meta.concrete_fields), *named("by_agent", "member"))
+        .prefetch_related(
+            Prefetch("comment", comments), Prefetch("subject_issue", _lines()), Prefetch("approval", approvals)
+        )
+    )
+
+
+def _lines() -> QuerySet[Issue]:
+    """Issues as others name them."""
+    return Issue.objects.select_related("company", "assignee_agent", "assignee_member__user").only(*lined())
 
 
 def _read_issue(run: Run) -> Issue:
-    return (
-        Issue.objects.select_related(
-            "company",
-            "project",
-            "assignee_agent",
-            "assignee_member__user",
-            "responsible__user",
-            "parent__company",
-            "parent__assignee_agent",
-            "parent__assignee_member__user",
-        )
-        .defer(*_long_texts("assignee_agent"), *_long_texts("parent__assignee_agent"))
-        .get(runs=run)
-    )
-
-
-def _long_texts(agent: str) -> tuple[str, ...]:
-    return (f"{agent}__instructions", f"{agent}__knowledge", f"{agent}__script")
+    """The run's issue, with what is at hand instead of read once more."""
+    assert run.issue_id is not None  # noqa: S101 - it was claimed for one
+    issue = Issue.objects.select_related("project", "assignee_member__user", "responsible__user").get(pk=run.issue_id)
+    issue.company = run.company
+    if issue.assignee_agent_id == run.agent_id:
+        issue.assignee_agent = run.agent
+    if issue.parent_id is not None:
+        issue.parent = _lines().get(pk=issue.parent_id)
+    return issue
 
 
 def _model(agent: Agent) -> ModelEntry:
@@ -164,7 +156,7 @@ def _scenario(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], is_own: boo
     )
 
 
-def _assignment(issue: Issue, is_own: bool, allowed: Allowed) -> shown.Assignment:
+def _assignment(issue: Issue, is_own: bool, allowed: Allowed, there: frozenset[Kept]) -> shown.Assignment:
     return shown.Assignment(
         identifier=issue.identifier,
         title=issue.title,
@@ -173,13 +165,13 @@ def _assignment(issue: Issue, is_own: bool, allowed: Allowed) -> shown.Assignmen
         is_own=is_own,
         responsible=participant(issue.responsible),
         assignee=participant_or_none(issue.assignee_agent or issue.assignee_member),
-        reviews=_reviews(issue),
+        reviews=_reviews(issue) if Kept.REVIEWERS in there else (),
         due=issue.due_date,
         project=_project(issue),
-        labels=tuple(issue.labels.order_by("name").values_list("name", flat=True)),
-        blockers=_blockers(issue),
+        labels=_labels(issue) if Kept.LABELS in there else (),
+        blockers=_blockers(issue) if Kept.BLOCKERS in there else (),
         parent=issue_line(issue.parent) if issue.parent is not None else None,
-        approvals=_approvals(issue),
+        approvals=_approvals(issue) if Kept.APPROVALS in there else (),
         needs_approval=allowed.ask_here,
         description=issue.description,
     )
@@ -198,6 +190,10 @@ def _project(issue: Issue) -> shown.Project | None:
     return shown.Project(issue.project.name, issue.project.description, issue.project.rules)
 
 
+def _labels(issue: Issue) -> tuple[str, ...]:
+    return tuple(issue.labels.order_by("name").values_list("name", flat=True))
+
+
 def _blockers(issue: Issue) -> tuple[shown.IssueLine, ...]:
     links = issue.blocker_links.open().select_related(
         "blocker__company", "blocker__assignee_agent", "blocker__assignee_member__user"
@@ -214,13 +210,17 @@ def _approvals(issue: Issue) -> tuple[shown.PendingApproval, ...]:
     return tuple(shown.PendingApproval(row.kind, row.title, participant(one)) for row, one in asked if one is not None)
 
 
-def _reporting_line(agent: Agent, allowed: Allowed) -> shown.ReportingLine:
-    reports = agent.reports.present().only("manager", *_COLLEAGUE).order_by("handle")
+def _reporting_line(agent: Agent, allowed: Allowed, there: frozenset[Kept]) -> shown.ReportingLine:
     return shown.ReportingLine(
         manager=participant_or_none(agent.manager),
-        reports=tuple(_colleague(report) for report in reports),
+        reports=_reports(agent) if Kept.REPORTS in there else (),
         needs_approval=allowed.always_ask,
     )
+
+
+def _reports(agent: Agent) -> tuple[shown.Colleague, ...]:
+    reports = agent.reports.present().only("manager", *_COLLEAGUE).order_by("handle")
+    return tuple(_colleague(report) for report in reports)
 
 
 def _roster(agent: Agent) -> tuple[shown.Colleague, ...]:

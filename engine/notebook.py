@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from agents.models import Agent
+from engine.inventory import Kept
 from engine.text.context import Note, Notebook
 from engine.text.relevance import words_of
 
 SHOWN_OBSERVATIONS = 5
 
 
-def read_notebook(agent: Agent, subject: str) -> Notebook:
-    """In two queries. `subject` is what assignment and trigger say."""
-    notes = agent.notes.order_by("-written_at", "-pk")
+def read_notebook(agent: Agent, subject: str, there: Collection[Kept]) -> Notebook:
+    """In two queries at most: `there` tells what there is. `subject` is what assignment and trigger say."""
+    notes = agent.notes.order_by("-written_at", "-pk") if Kept.NOTES in there else ()
     return Notebook(
-        tuple(Note(note.key, note.text, note.written_at) for note in notes), _fitting_observations(agent, subject)
+        tuple(Note(note.key, note.text, note.written_at) for note in notes),
+        _fitting_observations(agent, subject) if Kept.OBSERVATIONS in there else (),
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.db.models import OuterRef, Subquery
 
+from engine.inventory import Kept
 from engine.participants import author, issue_line, lined, participant
 from engine.text.context import Attachment, Child, Finding, Materials, WorkspaceFile
 from engine.text.context import Comment as ContextComment
@@ -50,15 +51,16 @@ def _newest_comments(children: Sequence[Issue]) -> dict[int, Comment]:
     return {comment.issue_id: comment for comment in comments}
 
 
-def read_materials(issue: Issue) -> Materials:
-    """Attachments, workspace files at their newest version, and the issue's own findings."""
-    attachments = issue.attachments.select_related("blob").order_by("pk")
-    findings = issue.findings.select_related("agent").order_by("pk")
+def read_materials(issue: Issue, there: Collection[Kept] = tuple(Kept)) -> Materials:
+    """Attachments, workspace files at their newest version, and the issue's own findings; `there` tells which of them
+    there are."""
+    attachments = issue.attachments.select_related("blob").order_by("pk") if Kept.ATTACHMENTS in there else ()
+    findings = issue.findings.select_related("agent").order_by("pk") if Kept.FINDINGS in there else ()
     return Materials(
         attachments=tuple(
             Attachment(row.name, row.media_type, row.blob.size, row.text, _why_unread(row)) for row in attachments
         ),
-        files=_files(issue),
+        files=_files(issue) if Kept.FILES in there else (),
         findings=tuple(_finding(row) for row in findings),
     )
 
