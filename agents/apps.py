@@ -8,6 +8,7 @@ class AgentsConfig(AppConfig):
     name = "agents"
 
     def ready(self) -> None:
+        from agents.services.verdicts import write_verdict
         from agents.services.wakeups import on_wake
         from agents.services.withdrawing import withdraw_wakeups
         from issues import listeners
@@ -16,6 +17,7 @@ class AgentsConfig(AppConfig):
 
         listeners.wake_listeners = (on_wake,)
         listeners.wakeup_withdrawers = (withdraw_wakeups,)
+        listeners.approval_listeners = (write_verdict,)
 
 
 def check_own_models(**_: Any) -> list[checks.CheckMessage]:

@@ -20,3 +20,7 @@ wakeup_withdrawers: tuple[Callable[[Person, Sequence[int]], None], ...] = ()
 
 approval_carriers: tuple[Callable[[Approval, Actor], None], ...] = ()
 """Called inside the deciding transaction for an approved action; `engine` carries it out."""
+
+approval_listeners: tuple[Callable[[Approval], None], ...] = ()
+"""Called inside the transaction in which an approval ended, after what was approved was carried out, and when undoing
+lets it wait again; `agents` writes what became of the actions that waited for it."""

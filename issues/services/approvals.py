@@ -18,6 +18,7 @@ from issues.effects import Wake, savepoint, service, wake
 from issues.models import Approval, ApprovalKind, ApprovalStatus, Comment, Grant, InboxKind, Issue, Member
 from issues.policies import Right, require, require_belonging
 from issues.refusals import Conflict, Forbidden, Invalid, Refusal
+from issues.services.approvals_pending import tell_ended
 from issues.services.inbox import settle, tell_board, tell_responsible
 from issues.services.locks import lock_company, lock_issue
 from issues.services.policy import write_rule
@@ -114,6 +115,7 @@ def decide_approval(
         _carry_out(approval, actor)
         if always:
             _allow_from_now_on(approval, actor, member)
+    tell_ended(approval)
     _wake_requester(approval, actor)
     return approval
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from issues import listeners
 from issues.activity import record
 from issues.actors import Person
 from issues.models import Approval, ApprovalKind, ApprovalStatus, Issue
@@ -25,3 +26,10 @@ def cancel_pending(issue: Issue, actor: Person) -> None:
         approval.save(update_fields=["status", "decided_at", "decided_by"])
         settle(approval=approval)
         record(actor, "approval.decided", issue, approval=approval.pk, status=approval.status)
+        tell_ended(approval)
+
+
+def tell_ended(approval: Approval) -> None:
+    """Tell the layer above that the approval ended, or waits again: its actions have an outcome by that."""
+    for listener in listeners.approval_listeners:
+        listener(approval)

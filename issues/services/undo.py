@@ -30,6 +30,7 @@ from issues.models import (
 )
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden
+from issues.services.approvals_pending import tell_ended
 from issues.services.issues import refer_assignee
 from issues.services.locks import lock_company, lock_issues, save_issue
 from issues.services.transitions import enter_status
@@ -132,6 +133,7 @@ def _approval(actor: Person, issue: Issue, line: Activity) -> None:
     if asked.update(status=ApprovalStatus.PENDING, decided_by=None, decided_at=None):
         InboxItem.objects.filter(approval=line.data["approval"]).update(archived_at=None)
         record(actor, "approval.reopened", issue, approval=line.data["approval"], undone=line.pk)
+        tell_ended(issue.approvals.get(pk=line.data["approval"]))
 
 
 def _check_unchanged(issue: Issue, now: Any, line: Activity) -> None:
