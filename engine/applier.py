@@ -3,11 +3,11 @@ others still apply."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.models import ActionOutcome
+from engine.ledger import NOTHING_YET, Tally
 from engine.meanwhile import Meanwhile
 from engine.outcomes import Outcome
 from engine.proposals import Proposal, ask_board, group
@@ -30,16 +30,19 @@ class _TakenBack(Exception):
 class Applier:
     """Applies the actions of one reply, those that make issues first, so that the others can name them."""
 
-    def __init__(self, scene: Scene, meanwhile: Meanwhile | None = None) -> None:
+    def __init__(self, scene: Scene, meanwhile: Meanwhile | None = None, before: Tally = NOTHING_YET) -> None:
+        """`before` is what the run did before, which caps and numbers go on from."""
         self.scene = scene
         self.meanwhile = meanwhile
+        self._first = before.actions
+        self._asked = before.approvals
         self._outcomes: dict[int, Outcome] = {}
         self._proposals: list[Proposal] = []
-        self._used: Counter[str] = Counter()
+        self._used = before.used.copy()
 
     def apply(self, actions: Sequence[Action]) -> list[Outcome]:
         """What became of each action, in the order of the reply. Afterwards the scene's issue is as they left it."""
-        numbered = list(enumerate(actions))
+        numbered = list(enumerate(actions, self._first))
         nothing = self.meanwhile.why_nothing_applies() if self.meanwhile is not None else ""
         if nothing:
             return [Outcome(ordinal, action, ActionOutcome.DENIED, nothing) for ordinal, action in numbered]
@@ -59,7 +62,7 @@ class Applier:
     def _perform(self, ordinal: int, action: Action) -> None:
         verb = BY_NAME[action.verb]
         self.scene.ordinal = ordinal
-        cap = self.scene.company.action_caps.get(verb.name, verb.cap)
+        cap = self._cap(verb)
         if cap is not None and self._used[verb.name] >= cap:
             self._end(ordinal, action, ActionOutcome.DENIED, f"More than {cap} of /{verb.name} in one run.")
             return
@@ -77,6 +80,13 @@ class Applier:
             self._refuse(ordinal, action, refusal)
         else:
             self._end(ordinal, action, ActionOutcome.APPLIED, " ".join(effect.remarks), effect)
+
+    def _cap(self, verb: Verb) -> int | None:
+        """How many of the verb the run may try. People have no caps: nothing of theirs runs away."""
+        if self.scene.run is None:
+            return None
+        cap: int | None = self.scene.company.action_caps.get(verb.name, verb.cap)
+        return cap
 
     def _end(
         self, ordinal: int, action: Action, outcome: ActionOutcome, reason: str, effect: Effect | None = None
@@ -116,7 +126,7 @@ class Applier:
 
     def _rehearse(self, verb: Verb, request: Request) -> None:
         """Carry the request out as if it were approved, and take it back."""
-        approved = replace(self.scene.actor, approved=True)
+        approved = replace(self.scene.worker, approved=True)
         made = {title: list(issues) for title, issues in self.scene.made.items()}
         try:
             with savepoint():
@@ -133,7 +143,7 @@ class Applier:
 
     def _ask_board(self) -> None:
         """Put before the board what it must decide."""
-        for number, proposals in enumerate(group(self._proposals)):
+        for number, proposals in enumerate(group(self._proposals), self._asked):
             try:
                 if number >= MOST_APPROVALS:
                     raise Forbidden(f"More than {MOST_APPROVALS} approvals asked for in one run.")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 from django.utils import timezone
 
 from agents.adapters.reasoning import visible_text
-from agents.models import ActionOutcome, AgentStatus, Run, RunAction, RunState, WakeupState
+from agents.models import AgentStatus, Run, RunState, WakeupState
 from agents.services.agents import worker_for
 from agents.services.runs import consume_wakeups
 from engine import fence
@@ -16,6 +13,7 @@ from engine.actions import parse_agent_actions
 from engine.applier import Applier
 from engine.continuing import follow_up
 from engine.hints import hint_for
+from engine.ledger import Tally, past_outcomes, write_down
 from engine.meanwhile import Meanwhile
 from engine.outcomes import Outcome
 from engine.record import fail, finish
@@ -55,13 +53,16 @@ def _apply_once(run: Run, reply: AgentReply) -> list[Outcome]:
         fail(run, "silent", "The model answered nothing, and nothing again when asked once more.")
         return []
     issue = _hold(run)
+    earlier = past_outcomes(run) if fence.has_acted(run) else []
     meanwhile = Meanwhile(run, issue)
     scene = Scene(actor=worker_for(run.agent, run), issue=issue, run=run, prose=_within_limit(reply.prose))
     unsaid = _comment(scene, reply.speech)
-    outcomes = Applier(scene, meanwhile).apply(reply.actions[:MOST_ACTIONS])
+    outcomes = Applier(scene, meanwhile, Tally.of(earlier)).apply(reply.actions[:MOST_ACTIONS])
     if meanwhile.was_closing_denied:
         _wake_to_read(issue)
-    _write_down(scene, reply, outcomes, unsaid)
+    write_down(scene, outcomes)
+    _finish(run, reply, unsaid)
+    follow_up(scene, reply, [*earlier, *outcomes])
     return outcomes
 
 
@@ -85,10 +86,7 @@ def _comment(scene: Scene, speech: str) -> str:
     return ""
 
 
-def _write_down(scene: Scene, reply: AgentReply, outcomes: Sequence[Outcome], unsaid: str) -> None:
-    run = scene.run
-    RunAction.objects.bulk_create(to_row(run, outcome) for outcome in outcomes)
-    _log_refused(scene, outcomes)
+def _finish(run: Run, reply: AgentReply, unsaid: str) -> None:
     finish(
         run,
         applied_at=timezone.now(),
@@ -96,37 +94,6 @@ def _write_down(scene: Scene, reply: AgentReply, outcomes: Sequence[Outcome], un
         hint=_too_many(reply) or hint_for(reply),
         error=unsaid,
     )
-    follow_up(scene, reply, outcomes)
-
-
-def to_row(run: Run, outcome: Outcome) -> RunAction:
-    effect = outcome.effect
-    return RunAction(
-        run=run,
-        ordinal=outcome.ordinal,
-        line=outcome.action.line,
-        verb=outcome.action.verb,
-        args=outcome.action.args,
-        body=outcome.action.body,
-        outcome=outcome.outcome,
-        reason=outcome.reason[:500],
-        summary=effect.summary[:500] if effect else "",
-        before=dict(effect.before) if effect else {},
-        after=dict(effect.after) if effect else {},
-        issue=effect.issue if effect else None,
-        approval=outcome.approval,
-    )
-
-
-def _log_refused(scene: Scene, outcomes: Sequence[Outcome]) -> None:
-    """Each action that was denied or failed stands in the issue's timeline; those refused alike stand in one line."""
-    refused = Counter(
-        (one.action.verb, one.outcome, one.reason)
-        for one in outcomes
-        if one.outcome in (ActionOutcome.DENIED, ActionOutcome.FAILED)
-    )
-    for (verb, outcome, _), count in refused.items():
-        record(scene.actor, "action.refused", scene.issue, run=scene.run.pk, verb=verb, outcome=outcome, count=count)
 
 
 def _too_many(reply: AgentReply) -> str:

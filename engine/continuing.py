@@ -24,7 +24,7 @@ _ANSWERS = (WakeupSource.MENTION, WakeupSource.COMMENTED, WakeupSource.MANUAL)
 def follow_up(scene: Scene, reply: AgentReply, outcomes: Sequence[Outcome]) -> None:
     """Wake the assignee once more if the run moved something and nothing else will wake it; else, if work now lies
     still, tell the responsible person. Inside the transaction that applied the reply."""
-    actor, run, issue = scene.actor, scene.run, scene.issue
+    actor, run, issue = scene.worker, scene.own_run, scene.issue
     if _asked_for_unseen(run, outcomes):
         _continue(actor, run, issue, run.agent, "You asked for what was not in your prompt; it stands in this one.")
         return

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.models import Run, RunState
+from django.db.models import Exists, OuterRef
+
+from agents.models import Run, RunAction, RunState
 
 
 class Fenced(Exception):
@@ -26,6 +28,7 @@ def lock(run: Run) -> Run:
         Run.objects.select_for_update(of=("self",))
         .select_related("company", "agent", "chain_member__user")
         .defer("system_message", "user_message", "prompt_sections")
+        .annotate(has_acted=Exists(RunAction.objects.filter(run=OuterRef("pk"))))
         .filter(pk=run.pk, attempt=run.attempt, state=RunState.RUNNING)
         .first()
     )
@@ -33,3 +36,9 @@ def lock(run: Run) -> Run:
         raise Fenced(f"run {run.pk} is no longer held by attempt {run.attempt}")
     held.agent.company = held.company
     return held
+
+
+def has_acted(run: Run) -> bool:
+    """Whether a run that was just locked has actions already: it may act by its key before it replies."""
+    acted: bool = run.has_acted  # type: ignore[attr-defined] # an annotation: asking for it alone would be a query
+    return acted

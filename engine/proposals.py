@@ -48,10 +48,10 @@ def ask_board(scene: Scene, proposals: Sequence[Proposal]) -> Approval:
     lines = [f"/{proposal.action.verb} {proposal.action.args}".rstrip() for proposal in proposals]
     title = lines[0] if len(lines) == 1 else f"{len(lines)} actions: {'; '.join(lines)}"
     return propose_action(
-        actor=scene.actor,
+        actor=scene.worker,
         issue=scene.issue,
         title=title[:TITLE_WORDS],
-        payload={"run": scene.run.pk, "actions": [_to_json(proposal) for proposal in proposals]},
+        payload={"run": scene.own_run.pk, "actions": [_to_json(proposal) for proposal in proposals]},
         explanation=scene.prose,
     )
 

@@ -36,6 +36,25 @@ holds. No rule opens what is beyond the reach named above. What is asked becomes
 action; what is denied, failed or over a limit is recorded with its reason, and the other actions still apply.
 """
 
+CALLS = """\
+## From a program
+
+`POST /api/issues/ACME-12/actions` carries out verbs as a reply would, each by itself, wholly or not at all, and answers
+what became of each: `applied`, `denied`, `failed` or `approval`, with the reason and what it changed.
+
+```json
+{"text": "The export works again.\\n\\n/status in_review"}
+{"actions": ["/priority high", {"verb": "note", "args": "plan", "body": "First the export."}]}
+```
+
+The prose of a `text` becomes the comment. Other than in a reply, a line that looks like a verb and would not act
+refuses the whole call, before anything is done. Under an `Idempotency-Key` it is done once, however often it is sent.
+
+A person acts with the rights of their role, without approvals and caps; what an agent keeps for itself or makes as its
+work is not for them. An agent acts in the run of its key or its checkout, whose caps and depth hold from call to call.
+Without either, each call is a run of its own.
+"""
+
 BODIES = {
     BodyRule.NONE: "takes no body",
     BodyRule.OPTIONAL: "may be followed by a fenced body",
@@ -48,7 +67,7 @@ def verbs_page(verbs: Iterable[Verb]) -> str:
     verbs = tuple(verbs)
     rows = [f"| [`/{verb.name}`](#{verb.name}) | {_cell(verb.summary)} |" for verb in verbs]
     table = "\n".join(["| verb | what it does |", "| --- | --- |", *rows])
-    return "\n\n".join([INTRODUCTION, table, *map(_section, verbs), POLICY])
+    return "\n\n".join([INTRODUCTION, table, *map(_section, verbs), POLICY.rstrip(), CALLS])
 
 
 def _section(verb: Verb) -> str:

@@ -281,6 +281,7 @@ SPECTACULAR_SETTINGS = {
             "Comments",
             "Attachments",
             "History and reviews",
+            "Actions",
             "Checkouts",
             "Agents",
             "Runs",

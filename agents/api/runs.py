@@ -57,7 +57,7 @@ class ActionShape(Shape):
     args = serializers.CharField()
     body = serializers.CharField(allow_null=True)
     outcome = serializers.ChoiceField(choices=ActionOutcome.choices)
-    reason = serializers.CharField()
+    reason = serializers.CharField(help_text="Why not, or what of it was left out.")
     summary = serializers.CharField(help_text="What it did, in words.")
     before = serializers.JSONField()
     after = serializers.JSONField()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.api import agents, checkouts, me, runs, skills, wakeups
+from agents.api import actions, agents, checkouts, me, runs, skills, wakeups
 from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
 urlpatterns = [
@@ -15,6 +15,7 @@ urlpatterns = [
     path("agents/<id:id>/pause", agents.AgentPause.as_view()),
     path("agents/<id:id>/resume", agents.AgentResume.as_view()),
     path("agents/<id:id>/heartbeat", agents.AgentHeartbeat.as_view()),
+    path("issues/<issue:identifier>/actions", actions.IssueActions.as_view()),
     path("issues/<issue:identifier>/checkout", checkouts.IssueCheckout.as_view()),
     path("issues/<issue:identifier>/release", checkouts.IssueRelease.as_view()),
     path("issues/<issue:identifier>/heartbeat", checkouts.IssueHeartbeat.as_view()),

@@ -50,9 +50,9 @@ def cancel_run(*, actor: Actor, run: Run) -> Run:
 
 
 @service
-def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None) -> Run:
+def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None, delivering: bool = True) -> Run:
     """Claim the issue for an agent that works outside of Trimus: a run of adapter `external` that its key keeps alive.
-    It delivers the agent's pending wakeups there.
+    It delivers the agent's pending wakeups there, unless they are to stay pending.
 
     An agent claims for itself; a person may claim for an agent, and then begins a chain. Conflict names the holder and
     since when, or says why the agent cannot start.
@@ -68,7 +68,7 @@ def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None) -> Run:
     if reason is not None:
         raise Conflict(reason)
     pending = Wakeup.objects.filter(agent=worker, issue=issue, state=WakeupState.PENDING)
-    wakeups = list(pending.select_for_update().order_by("pk"))
+    wakeups = list(pending.select_for_update().order_by("pk")) if delivering else []
     run = _external_run(
         worker, issue, wakeups, begun_by=actor.member_in(company) if isinstance(actor, Person) else None
     )

@@ -116,11 +116,13 @@ def _project(scene: Scene, keys: Mapping[str, Any], parent: Issue | None) -> Pro
 
 
 def _assignee(scene: Scene, keys: Mapping[str, Any]) -> Agent | Member | None:
-    """The one named; else nobody where an active triage agent is woken, else the agent itself."""
+    """The one named; else nobody where an active triage agent is woken, else the agent itself. A person leaves an issue
+    to nobody, as on the board."""
     from engine.verbs.resolve import referred
+    from issues.actors import Person
 
     wanted = referred(scene, keys.get("assignee"))
-    if wanted is not None:
+    if wanted is not None or isinstance(scene.actor, Person):
         return wanted
     agent: Agent = scene.actor.agent
     return None if scene.company.agents.active().routing().exclude(pk=agent.pk).exists() else agent

@@ -20,9 +20,9 @@ def resolve(scene: Scene, action: Action) -> Request:
 
     key = unquoted(action.args)
     try:
-        note = find_note(scene.actor.agent, key)
+        note = find_note(scene.worker.agent, key)
     except Invalid as refusal:
-        hint = nearest(key, scene.actor.agent.notes.values_list("key", flat=True))
+        hint = nearest(key, scene.worker.agent.notes.values_list("key", flat=True))
         raise Invalid(refusal.reason, hint, field="key") from None
     return Request({"key": note.key})
 
@@ -30,7 +30,7 @@ def resolve(scene: Scene, action: Action) -> Request:
 def carry_out(scene: Scene, request: Request) -> Effect:
     from agents.services.notebook import forget_note
 
-    forget_note(actor=scene.actor, issue=scene.issue, key=request.values["key"])
+    forget_note(actor=scene.worker, issue=scene.issue, key=request.values["key"])
     return Effect(f"The note “{request.values['key']}” is gone.")
 
 

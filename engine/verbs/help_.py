@@ -19,7 +19,7 @@ def resolve(scene: Scene, action: Action) -> Request:
     from issues.refusals import Invalid
 
     word = bare(action.args).removeprefix("/").lower()
-    names = [card.name for card in allowed_verbs(scene.actor, scene.issue).actions.cards]
+    names = [card.name for card in allowed_verbs(scene.worker, scene.issue).actions.cards]
     if word not in names:
         raise Invalid(f"You have no verb /{word}.", nearest(word, names) or f"You have: {', '.join(names)}.")
     return Request({"verb": word})
@@ -29,8 +29,8 @@ def carry_out(scene: Scene, request: Request) -> Effect:
     from issues.activity import record
     from issues.policies import require
 
-    require(scene.actor, Right.HELP, scene.issue)
-    record(scene.actor, "help.asked", scene.issue, verb=request.values["verb"])
+    require(scene.worker, Right.HELP, scene.issue)
+    record(scene.worker, "help.asked", scene.issue, verb=request.values["verb"])
     verb = request.values["verb"]
     return Effect(f"/{verb} will be explained in the next prompt here.", after={"verb": verb})
 

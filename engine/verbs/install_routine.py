@@ -57,7 +57,10 @@ VERB = Verb(
     right=Right.INSTALL_ROUTINE,
     usage="/install-routine [name]",
     summary="propose a routine; the fenced block is `cron:`, `title:`, `assignee:`, a line `---`, the issue's text",
-    example="/install-routine Weekly report\n```\ncron: 0 9 * * 1\ntitle: Weekly report\n---\nSum up the week.\n```",
+    example=(
+        "/install-routine Weekly report\n```\ncron: 0 9 * * 1\ntitle: Weekly report\nassignee: @ada\n---\n"
+        "Sum up the week.\n```"
+    ),
     details=f"Keys: {', '.join(KEYS)}.",
     argument=ArgumentRule.OPTIONAL,
     body=BodyRule.REQUIRED,

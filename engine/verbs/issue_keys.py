@@ -48,7 +48,7 @@ def allowed_keys(scene: Scene, keys: Mapping[str, Any], place: Issue, remarks: l
 
     allowed: dict[str, Any] = {}
     for key, value in keys.items():
-        takes_it_on = key == "assignee" and value in (None, refer(scene.actor.agent))
+        takes_it_on = key == "assignee" and value in (None, refer(scene.oneself))
         try:
             if not takes_it_on and RIGHTS[key] != Right.CREATE_ISSUE:  # that one is judged with the issue itself
                 require(scene.actor, RIGHTS[key], place)

@@ -22,7 +22,7 @@ def resolve(_scene: Scene, action: Action) -> Request:
 def carry_out(scene: Scene, request: Request) -> Effect:
     from agents.services.notebook import write_note
 
-    note = write_note(actor=scene.actor, issue=scene.issue, key=request.values["key"], text=request.values["text"])
+    note = write_note(actor=scene.worker, issue=scene.issue, key=request.values["key"], text=request.values["text"])
     return Effect(f"The note “{note.key}” is kept.", after={"note": note.pk})
 
 

@@ -21,8 +21,8 @@ def carry_out(scene: Scene, request: Request) -> Effect:
     from issues.activity import record
     from issues.policies import Right, require
 
-    require(scene.actor, Right.PASS, scene.issue)
-    record(scene.actor, "run.passed", scene.issue)
+    require(scene.worker, Right.PASS, scene.issue)
+    record(scene.worker, "run.passed", scene.issue)
     return Effect(f"Nothing to do now: {request.values['reason']}", issue=scene.issue)
 
 

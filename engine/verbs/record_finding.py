@@ -21,7 +21,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
     from issues.services.findings import record_finding
 
     finding = record_finding(
-        actor=scene.actor, issue=scene.issue, title=request.values["title"], body=request.values["body"]
+        actor=scene.worker, issue=scene.issue, title=request.values["title"], body=request.values["body"]
     )
     return Effect("The finding is recorded.", after={"finding": finding.pk}, issue=scene.issue)
 

@@ -20,7 +20,7 @@ def resolve(_scene: Scene, action: Action) -> Request:
 def carry_out(scene: Scene, request: Request) -> Effect:
     from agents.services.notebook import remember
 
-    observation = remember(actor=scene.actor, issue=scene.issue, text=request.values["text"])
+    observation = remember(actor=scene.worker, issue=scene.issue, text=request.values["text"])
     return Effect("The observation is kept.", after={"observation": observation.pk})
 
 

@@ -118,11 +118,11 @@ def find_issues(scene: Scene, text: str) -> list[Issue]:
 
 
 def find_somebody(scene: Scene, word: str) -> Agent | Member | None:
-    """An agent or member by handle or name; `me` is the agent itself, `none` nobody."""
+    """An agent or member by handle or name; `me` is the actor, `none` nobody."""
     if plain_word(word) == "none":
         return None
     if plain_word(word) == "me":
-        return scene.actor.agent
+        return scene.oneself
     return scene.directory.get(word) or scene.directory.find(bare(word))
 
 

@@ -6,25 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from agents.models import Run
-from issues.actors import Worker
+from agents.models import Agent, Run
+from issues.actors import Person, Worker
 from issues.directory import Directory
 from issues.effects import savepoint
-from issues.models import Company, Issue
+from issues.models import Company, Issue, Member
+from issues.refusals import Forbidden, NotFound
 
 
 @dataclass
 class Scene:
-    """One reply being applied. `prose` is its comment; `made` are the issues it has created, by title, and `proposed`
-    the titles of those that wait for the board's yes.
+    """One reply being applied, or a list of actions that somebody sent. `prose` is its comment; `made` are the issues
+    it has created, by title, and `proposed` the titles of those that wait for the board's yes. An agent acts in a run,
+    a person without one.
 
     `afterwards` holds what waits until all of the reply's issues exist; each answers a remark for the action that
     asked for it, empty if all went well.
     """
 
-    actor: Worker
+    actor: Person | Worker
     issue: Issue
-    run: Run
+    run: Run | None = None
     prose: str = ""
     made: dict[str, list[Issue]] = field(default_factory=dict)
     proposed: set[str] = field(default_factory=set)
@@ -34,6 +36,31 @@ class Scene:
     @property
     def company(self) -> Company:
         return self.issue.company
+
+    @property
+    def worker(self) -> Worker:
+        """The actor, where only an agent makes sense. Forbidden for a person."""
+        if isinstance(self.actor, Person):
+            raise Forbidden("Only an agent does this.")
+        return self.actor
+
+    @property
+    def oneself(self) -> Agent | Member:
+        """Whom `me` names."""
+        if isinstance(self.actor, Worker):
+            agent: Agent = self.actor.agent
+            return agent
+        member = self.actor.member_in(self.company)
+        if member is None:
+            raise NotFound("There is no such company.")
+        return member
+
+    @property
+    def own_run(self) -> Run:
+        """The run in which an agent acts. Forbidden for a person, who needs none."""
+        if self.run is None:
+            raise Forbidden("Only a run can do this.")
+        return self.run
 
     @cached_property
     def directory(self) -> Directory:

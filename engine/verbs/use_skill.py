@@ -20,7 +20,7 @@ def resolve(scene: Scene, action: Action) -> Request:
     from issues.texts import fold
 
     name = unquoted(action.args)
-    skills = {fold(skill.name): skill for skill in Skill.objects.for_agent(scene.actor.agent.pk)}
+    skills = {fold(skill.name): skill for skill in Skill.objects.for_agent(scene.worker.agent.pk)}
     if fold(name) not in skills:
         hint = nearest(name, [skill.name for skill in skills.values()])
         raise Invalid(f"You have no skill “{name}”.", hint, field="skill")
@@ -31,7 +31,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
     from agents.models import Skill
     from agents.services.skills import use_skill
 
-    skill = use_skill(actor=scene.actor, issue=scene.issue, skill=Skill.objects.get(pk=request.values["skill"]))
+    skill = use_skill(actor=scene.worker, issue=scene.issue, skill=Skill.objects.get(pk=request.values["skill"]))
     return Effect(f"The skill “{skill.name}” is noted as applied.", after={"skill": skill.name}, issue=scene.issue)
 
 

@@ -30,7 +30,7 @@ def carry_out(scene: Scene, request: Request) -> Effect:
 
     path = request.values["path"]
     try:
-        version = write_file(actor=scene.actor, issue=scene.issue, path=path, text=request.values["text"])
+        version = write_file(actor=scene.worker, issue=scene.issue, path=path, text=request.values["text"])
     except TooLarge as refusal:
         raise Forbidden(refusal.reason, refusal.hint) from None
     return Effect(

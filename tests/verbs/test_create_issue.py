@@ -235,7 +235,7 @@ class TestBeforeTheBoard:
         approval = stage.decide(stage.issue.approvals.get())
         assert approval.failure == "The company's policy denies this."
         assert not stage.issue.children.exists()
-        assert [action.outcome for action in run.actions.all()] == ["approval", "approval", "approval", "applied"]
+        assert [action.outcome for action in run.actions.all()] == ["failed", "failed", "failed", "applied"]
 
     def test_an_action_that_names_an_issue_made_without_asking_finds_it_later(self, stage: Stage) -> None:
         change_policy(

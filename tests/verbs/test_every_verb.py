@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,12 +14,18 @@ from engine.apply import apply_reply
 from engine.fence import Fenced
 from engine.verbs.base import Verb
 from engine.verbs.registry import VERBS
-from issues.models import Activity, Grant
+from issues.models import Activity, Approval, ApprovalKind, Grant
 from issues.refusals import NotFound
 from issues.rights import Reach
 from issues.services.policy import change_policy
 from tests import build
+from tests.api.client import as_agent, as_person
 from tests.verbs.stage import Stage, kinds, words
+
+ACTIONS = "issues/ACME-1/actions"
+
+FOR_AGENTS_ALONE = {"use-skill", "write-file", "record-finding", "note", "forget", "remember", "pass", "help"}
+"""Verbs that belong to a run: what an agent keeps for itself, makes as its work, or asks the engine."""
 
 every_verb = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 capped_verbs = pytest.mark.parametrize(
@@ -106,3 +113,28 @@ def test_applied_twice_under_one_key_it_changes_nothing_the_second_time(verb: Ve
     with suppress(Fenced):
         assert apply_reply(run) == []
     assert (Activity.objects.count(), RunAction.objects.count()) == before
+
+
+@every_verb
+def test_a_call_of_the_api_does_what_a_reply_does(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    (outcome,) = as_agent(stage.bob).post(ACTIONS, {"text": verb.example})["actions"]
+    asks = verb.right.reach is Reach.BOARD
+    assert (outcome["verb"], outcome["outcome"]) == (verb.name, "approval" if asks else "applied")
+    assert outcome["reason"] if asks else outcome["summary"]
+
+
+@every_verb
+def test_a_persons_call_applies_at_once_or_is_denied_where_only_an_agent_makes_sense(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    stage.issue.reviewers.update(agent=None, member=stage.owner.member)
+    before = Activity.objects.latest("pk").pk
+    (outcome,) = as_person(stage.owner).post(ACTIONS, {"text": verb.example})["actions"]
+    logged = Counter(Activity.objects.filter(pk__gt=before).values_list("kind", flat=True))
+    if verb.name in FOR_AGENTS_ALONE:
+        assert (outcome["outcome"], outcome["reason"]) == ("denied", "Only an agent does this.")
+        assert not logged
+    else:
+        assert (outcome["outcome"], outcome["reason"]) == ("applied", "")
+        assert set(logged.values()) == {1}
+        assert not Approval.objects.filter(kind=ApprovalKind.ACTION).exists()

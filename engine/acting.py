@@ -1,0 +1,91 @@
+"""Actions that come by another door than a reply: a program's, in the name of a person or an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.models import Run, RunAction
+from agents.services.agents import worker_for
+from agents.services.runs import check_out, release
+from engine.applier import Applier
+from engine.ledger import Tally, past_outcomes, to_row, write_down
+from engine.meanwhile import SEEN, Meanwhile
+from engine.text.types import AgentReply
+from engine.verbs.registry import BY_NAME
+from engine.verbs.scene import Scene
+from issues.actors import Person, Worker
+from issues.effects import savepoint, service
+from issues.models import Comment, Issue
+from issues.policies import require_belonging
+from issues.refusals import Conflict, Refusal
+from issues.services.comments import write_comment
+from issues.services.locks import lock_company, lock_issue
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """What became of each action, in their order; the comment, or why it was refused; and the run that they belong to,
+    for an agent's."""
+
+    actions: Sequence[RunAction]
+    comment: Comment | None = None
+    unsaid: str = ""
+    run: Run | None = None
+
+
+@service
+def act(*, actor: Person | Worker, issue: Issue, reply: AgentReply) -> Acted:
+    """Carry out the actions on the issue as if they stood in a reply: the comment first, each action in a savepoint of
+    its own, under the same policy.
+
+    A person acts with the rights of their role, without caps, at depth 0. An agent acts in a run, whose caps, ledger
+    and depth hold: that of its key or its checkout. With neither, the call is a run of its own: it holds the issue as
+    long as the call takes, begins a chain, and leaves the agent's wakeups pending. CheckedOut if somebody else holds
+    the issue then, Conflict if the run has ended.
+    """
+    require_belonging(actor, issue.company)
+    if any(BY_NAME[action.verb].makes_issues for action in reply.actions):
+        lock_company(issue.company)
+    if isinstance(actor, Person):
+        return _perform(Scene(actor, lock_issue(issue), prose=reply.prose), reply, None, Tally())
+    if actor.run is not None:
+        return _perform_in(_held(actor.run), actor, issue, reply)
+    run = check_out(actor=actor, issue=issue, delivering=False)
+    acted = _perform_in(run, worker_for(actor.agent, run), issue, reply)
+    release(actor=actor, issue=issue)
+    return acted
+
+
+def _held(run: Run) -> Run:
+    """The run's row, held: of two calls at once the second goes on from where the first ended."""
+    runs = Run.objects.live().select_for_update(of=("self",)).select_related("agent__company", "chain_member__user")
+    held = runs.defer("system_message", "user_message", "prompt_sections", "reply").filter(pk=run.pk).first()
+    if held is None:
+        raise Conflict("The run has ended.")
+    return held
+
+
+def _perform_in(run: Run, actor: Worker, issue: Issue, reply: AgentReply) -> Acted:
+    scene = Scene(actor, lock_issue(issue), run, prose=reply.prose)
+    # Who was shown a prompt may not have seen what people did since; who reads by the API has looked for itself.
+    was_shown = run.issue_id == issue.pk and SEEN in run.prompt_facts
+    return _perform(scene, reply, Meanwhile(run, scene.issue) if was_shown else None, Tally.of(past_outcomes(run)))
+
+
+def _perform(scene: Scene, reply: AgentReply, meanwhile: Meanwhile | None, before: Tally) -> Acted:
+    comment, unsaid = _say(scene, reply.speech)
+    outcomes = Applier(scene, meanwhile, before).apply(reply.actions)
+    rows = write_down(scene, outcomes) if scene.run is not None else [to_row(outcome) for outcome in outcomes]
+    return Acted(rows, comment, unsaid, scene.run)
+
+
+def _say(scene: Scene, speech: str) -> tuple[Comment | None, str]:
+    """The comment, or why it was refused: that does not keep the actions from being tried."""
+    if not scene.prose.strip():
+        return None, ""
+    try:
+        with savepoint():
+            return write_comment(actor=scene.actor, issue=scene.issue, body=scene.prose, speech=speech), ""
+    except Refusal as refusal:
+        return None, str(refusal)
