@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from agents.models import Adapter, Agent, Pulse, Run, Wakeup, WakeupState
 from engine.routing import NoProvider, choose_endpoint
+from issues.models import WorkspaceFile
 from issues.search_index import count_missing, is_kept
 
 PULSE_IS_OLD = timedelta(seconds=30)
@@ -42,7 +43,7 @@ def examine() -> Iterator[Check]:
     yield database
     yield from _guarded(_folder, _disk, _broker)
     if database.is_well:
-        yield from _guarded(_migrations, _search, _tick, _models, _stuck_runs, _late_wakeups)
+        yield from _guarded(_migrations, _search, _tick, _models, _stuck_runs, _late_wakeups, _workspaces)
 
 
 def _guarded(*looks: Callable[[], Check]) -> Iterator[Check]:
@@ -156,3 +157,13 @@ def _late_wakeups() -> Check:
     if late.exists():
         return Check("wakeups", f"{late.count()} wait since over two minutes", "Is a worker at work, with free slots?")
     return Check("wakeups", "none waits without a reason")
+
+
+def _workspaces() -> Check:
+    """Files whose newest version is not in the folder on disk, long after it was written."""
+    late = WorkspaceFile.objects.filter(is_made=False, updated_at__lt=timezone.now() - WAITS_TOO_LONG)
+    count = late.count()
+    if not count:
+        return Check("workspaces", "every file lies in its folder")
+    why = late.exclude(unmade_because="").values_list("unmade_because", flat=True).first() or "no worker has tried"
+    return Check("workspaces", f"{count} files are not on disk: {why}", "Mend that; a worker tries again every minute.")

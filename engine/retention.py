@@ -21,10 +21,8 @@ MOST_AT_ONCE = 1_000
 def drop_old_texts() -> None:
     """Once an hour; whoever looks meanwhile does nothing."""
     now = timezone.now()
-    last = Pulse.objects.filter(name="retention").first()
-    if last is not None and last.felt_at > now - EVERY:
+    if not Pulse.objects.take_turn("retention", every=EVERY):
         return
-    Pulse.objects.update_or_create(name="retention", defaults={"felt_at": now})
     for company in Company.objects.only("retention_days"):
         _drop_before(company, now - timedelta(days=company.retention_days))
 

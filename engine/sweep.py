@@ -27,6 +27,7 @@ from issues.models import Attachment, Blocker, Extraction, Issue, Status
 from issues.models.issue import CLOSED
 from issues.services.files import read_attachment
 from issues.services.transitions import release_waiting
+from issues.tidying import make_left_behind, tidy_files
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +50,8 @@ def sweep() -> None:
         read_left_behind,
         ring_for_due,
         drop_old_texts,
+        make_workspaces,
+        tidy,
     ):
         _guarded(part)
 
@@ -106,6 +109,16 @@ def release_forgotten() -> None:
     )
     for issue in forgotten:
         _guarded(partial(_release, issue))
+
+
+def make_workspaces() -> None:
+    if Pulse.objects.take_turn("workspaces", every=timedelta(minutes=1)):
+        make_left_behind()
+
+
+def tidy() -> None:
+    if Pulse.objects.take_turn("tidying", every=timedelta(hours=1)):
+        tidy_files()
 
 
 def ring_for_due() -> None:

@@ -262,18 +262,26 @@ class AttachmentPage(Shown):
 
 @admin.register(models.Blob)
 class BlobPage(Shown):
-    list_display = ("sha256", "size", "created_at")
+    list_display = ("sha256", "size", "created_at", "kept_at")
     list_filter = ("created_at",)
     search_fields = ("sha256",)
     ordering = ("-created_at",)
     related = (("issues.attachment", "blob", "attachments"), ("issues.fileversion", "blob", "versions of files"))
 
 
+@admin.register(models.FileUse)
+class FileUsePage(Shown):
+    list_display = (link("company"), "bytes")
+    list_select_related = ("company",)
+    list_filter = ("company__status",)
+    search_fields = ("company__name", "company__key")
+
+
 @admin.register(models.WorkspaceFile)
 class WorkspaceFilePage(Shown):
-    list_display = ("path", link("issue"), "updated_at")
+    list_display = ("path", link("issue"), "updated_at", "is_made")
     list_select_related = ("issue__company",)
-    list_filter = ("updated_at",)
+    list_filter = ("updated_at", "is_made")
     search_fields = ("path", "issue__title")
     related = (("issues.fileversion", "file", "versions"),)
 

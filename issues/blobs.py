@@ -1,41 +1,88 @@
-"""Bytes on disk, each stored once under its SHA-256 in the data directory."""
+"""Bytes on disk, each stored once under its SHA-256 in the data directory.
+
+Row and file of one digest are only ever made or removed while the row is held, so neither a writer nor the sweep
+(`issues/tidying.py`) can leave a row that points at nothing.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import logging
 import os
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.utils import timezone
 
+from issues.folders import INCOMING
 from issues.models import Blob
+from issues.refusals import NoRoom
+
+log = logging.getLogger(__name__)
+
+KEPT_FOR_SURE = timedelta(days=1)
+"""Bytes that nothing refers to lie for so long: whoever stores them has not written down yet what they are for."""
+
+TOUCHED_AFTER = timedelta(hours=1)
+"""Storing the same bytes again notes the time, but not on every write: writers of one content would wait for each
+other. Far below `KEPT_FOR_SURE`."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def store(content: bytes) -> Blob:
-    """Keep the bytes and answer their row.
+    """Keep the bytes and answer their row. Inside the transaction that refers to them.
 
-    The file is complete and under its final name before the row is written, so a row never points at half a file;
-    a rolled-back transaction leaves at most an unreferenced file.
+    The file is complete and under its final name before the row is committed, so a row never points at half a file;
+    a rolled-back transaction leaves at most an unreferenced file. NoRoom if the disk does not take it.
     """
-    digest = hashlib.sha256(content).hexdigest()
-    path = path_of(digest)
+    blob = _hold(digest_of(content), len(content))
+    path = path_of(blob.sha256)
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write_aside_and_rename(path, content)
-    return Blob.objects.get_or_create(sha256=digest, defaults={"size": len(content)})[0]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_aside_and_rename(path, content)
+        except OSError as error:
+            log.exception("the bytes of a file could not be stored")
+            reason = "the disk is full" if error.errno in _FULL else (error.strerror or str(error))
+            raise NoRoom(
+                f"The file was not stored: {reason}.", "Tell whoever runs this installation, then try again."
+            ) from error
+    return blob
 
 
 def read(blob: Blob) -> bytes:
     return path_of(blob.sha256).read_bytes()
 
 
+def folder() -> Path:
+    return Path(settings.DATA_DIR) / "blobs"
+
+
 def path_of(digest: str) -> Path:
-    return Path(settings.DATA_DIR) / "blobs" / digest[:2] / digest
+    return folder() / digest[:2] / digest
+
+
+def _hold(digest: str, size: int) -> Blob:
+    """The row, safe from the sweep until the transaction ends: fresh, or written to and so held."""
+    now = timezone.now()
+    found = Blob.objects.filter(pk=digest).first()
+    if found is not None:
+        is_fresh = found.kept_at > now - TOUCHED_AFTER
+        if is_fresh or Blob.objects.filter(pk=digest).update(kept_at=now):
+            return found
+    return Blob.objects.get_or_create(sha256=digest, defaults={"size": size})[0]
 
 
 def _write_aside_and_rename(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".incoming-")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=INCOMING)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -69,3 +69,21 @@ class TooLarge(Invalid):
     """A text or file is over its limit."""
 
     http_status = 413
+
+
+class OverQuota(TooLarge):
+    """The company's files would take more room than they may."""
+
+    def __init__(self, *, needed: int, used: int, allowed: int, field: str) -> None:
+        super().__init__(
+            f"{needed:,} bytes do not fit: the company's files take {used:,} of {allowed:,} bytes.",
+            "An owner can raise the quota in the settings; deleting an issue frees what its files take.",
+            field=field,
+        )
+        self.facts = {"needed": needed, "used": used, "allowed": allowed}
+
+
+class NoRoom(Refusal):
+    """The disk of the installation did not take it."""
+
+    http_status = 507

@@ -2,7 +2,7 @@
 
 from issues.models.activity import Activity, ActorKind
 from issues.models.approval import Approval, ApprovalKind, ApprovalStatus
-from issues.models.attachment import Attachment, Blob, Extraction
+from issues.models.attachment import Attachment, Blob, Extraction, FileUse
 from issues.models.comment import Comment
 from issues.models.company import Company, CompanyStatus, Handle, Member, Role
 from issues.models.finding import Finding
@@ -32,6 +32,7 @@ __all__ = [
     "Company",
     "CompanyStatus",
     "Extraction",
+    "FileUse",
     "FileVersion",
     "Finding",
     "Grant",

@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils import timezone
 
+from issues.models.company import Company
 from issues.models.issue import Issue
+
+
+class FileUse(models.Model):
+    """How much of its quota a company's files take: attachments and every version of workspace files.
+
+    A row of its own, not a column of the company: it is held by whoever adds a file, to the end of a reply's
+    transaction, and claims hold the company.
+    """
+
+    company = models.OneToOneField(Company, on_delete=models.CASCADE, primary_key=True, related_name="file_use")
+    bytes = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.company_id}: {self.bytes:,} bytes"
 
 
 class Blob(models.Model):
@@ -13,6 +29,9 @@ class Blob(models.Model):
     sha256 = models.CharField(max_length=64, primary_key=True)
     size = models.PositiveBigIntegerField(help_text="Bytes.")
     created_at = models.DateTimeField(auto_now_add=True)
+    kept_at = models.DateTimeField(
+        default=timezone.now, db_index=True, help_text="When somebody last stored these bytes, to an hour."
+    )
 
     def __str__(self) -> str:
         return self.sha256[:12]

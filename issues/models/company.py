@@ -55,6 +55,11 @@ class Company(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(3_650)],
         help_text="How long prompts and replies of runs are kept; figures stay.",
     )
+    file_quota_mib = models.PositiveIntegerField(
+        default=2_048,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000_000)],
+        help_text="MiB that attachments and every version of workspace files may take together.",
+    )
     default_provider = models.CharField(max_length=40, blank=True)
     default_model = models.CharField(max_length=120, blank=True)
     light_model = models.CharField(
@@ -80,6 +85,12 @@ class Company(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def file_bytes(self) -> int:
+        """What its files take of their quota: attachments and every version of workspace files."""
+        use = getattr(self, "file_use", None)
+        return use.bytes if use is not None else 0
 
     @property
     def slug(self) -> str:

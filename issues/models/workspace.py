@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 
 from issues.models.attachment import Blob
 from issues.models.issue import Issue
@@ -15,9 +16,12 @@ class WorkspaceFile(models.Model):
     path = models.CharField(max_length=1_000, help_text="Relative, with forward slashes.")
     key = models.CharField(max_length=1_000, help_text="The path in NFC and case-folded: two names cannot collide.")
     updated_at = models.DateTimeField(auto_now=True)
+    is_made = models.BooleanField(default=False, help_text="Whether its newest version lies in the folder on disk.")
+    unmade_because = models.CharField(max_length=200, blank=True, help_text="What kept it from being written there.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["issue", "key"], name="workspace_path_once")]
+        indexes = [models.Index(fields=["issue"], condition=Q(is_made=False), name="workspace_unmade")]
 
     def __str__(self) -> str:
         return self.path

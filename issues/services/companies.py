@@ -35,6 +35,7 @@ SETTINGS = (
     "hires_on_probation",
     "prompt_budget",
     "retention_days",
+    "file_quota_mib",
     "default_provider",
     "default_model",
     "default_thinking",

@@ -14,8 +14,10 @@ from issues.extraction import extract_at_once, extract_slowly, failed
 from issues.models import Attachment, Extraction, FileVersion, Issue, WorkspaceFile
 from issues.paths import check_path, path_key
 from issues.policies import Right, require
+from issues.quota import take_room
 from issues.refusals import Conflict, Invalid, TooLarge
 from issues.services.locks import lock_issue
+from issues.workspaces import make_after_write, place_of
 
 WRITE_BYTES = 4 * 1024 * 1024
 """A file written by an agent, at most."""
@@ -37,6 +39,7 @@ def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Att
         raise Invalid(f"“{name}” is empty.", field="file")
     if len(content) > ATTACHMENT_BYTES:
         raise TooLarge(f"“{name}” has {len(content):,} bytes; at most {ATTACHMENT_BYTES:,} fit.", field="file")
+    take_room(issue.company, len(content), field="file")
     read = extract_at_once(name, content)
     attachment = Attachment.objects.create(
         issue=issue,
@@ -74,19 +77,22 @@ def write_file(*, actor: Worker, issue: Issue, path: str, text: str) -> FileVers
     content = _encode(path, text)
     if len(content) > WRITE_BYTES:
         raise TooLarge(f"“{path}” would have {len(content):,} bytes; at most {WRITE_BYTES:,} fit.", field="path")
-    blob = blobs.store(content)
     file, _ = WorkspaceFile.objects.get_or_create(issue=issue, key=path_key(path), defaults={"path": path})
     if file.path != path:
         raise Conflict(f"“{path}” and “{file.path}” would be one file on some systems.", "Use the name that is there.")
     newest = file.versions.order_by("-number").first()
-    if newest is not None and newest.blob_id == blob.pk:
+    if newest is not None and newest.blob_id == blobs.digest_of(content):
         return newest
     _check_tree(issue, file)
+    take_room(issue.company, len(content), field="path")
+    number = newest.number + 1 if newest is not None else 1
     version = FileVersion.objects.create(
-        file=file, number=(newest.number if newest else 0) + 1, blob=blob, agent=actor.agent, run=actor.run
+        file=file, number=number, blob=blobs.store(content), agent=actor.agent, run=actor.run
     )
-    file.save(update_fields=["updated_at"])
+    file.is_made = False
+    file.save(update_fields=["is_made", "updated_at"])
     record(actor, "file.written", issue, file=file.pk, version=version.number)
+    transaction.on_commit(partial(make_after_write, place_of(issue)), robust=True)
     return version
 
 

@@ -14,6 +14,7 @@ from issues.actors import Actor, Worker
 from issues.effects import held_issues, mark_entered, service
 from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Status
 from issues.policies import Right, require, require_belonging
+from issues.quota import give_room_back
 from issues.refusals import Conflict, Forbidden, Invalid, Stale
 from issues.services.blockers import check_parent, link_blockers
 from issues.services.inbox import answering_for, first_owner, tell_responsible
@@ -236,6 +237,7 @@ def delete_issue(*, actor: Actor, issue: Issue) -> None:
     record(actor, "issue.deleted", issue, number=issue.number)
     issue.blocking_links.all().delete()
     release_waiting(issue, actor, waiting)
+    give_room_back(issue)
     issue.delete()
     held_issues().clear()  # what hung under it hangs at the top now
 

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from issues.pages import Visit, changed, company_page, show
+from issues.quota import allowed_bytes
 from issues.refusals import Invalid, Refusal
 from issues.services.companies import change_company, delete_company
 from issues.zones import zone_names
@@ -49,14 +50,22 @@ RETENTION = (
         "days",
     ),
 )
+FILES = (
+    Setting(
+        "file_quota_mib",
+        "Room for files",
+        "Attachments and every version of workspace files together. Above it nothing more is taken.",
+        "MiB",
+    ),
+)
 
-_PARTS = {"limits": LIMITS, "retention": RETENTION}
+_PARTS = {"limits": LIMITS, "retention": RETENTION, "files": FILES}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @company_page
 def settings(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Three forms, each saved by itself; `part` says which one was sent."""
+    """Four forms, each saved by itself; `part` says which one was sent."""
     if request.method != "POST":
         return _page(request, visit)
     part = request.POST.get("part", "")
@@ -118,6 +127,9 @@ def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None,
         "values": {name: shown(name, "company") for name in TEXTS},
         "limits": [(setting, shown(setting.field, "limits")) for setting in LIMITS],
         "retention": [(setting, shown(setting.field, "retention")) for setting in RETENTION],
+        "files": [(setting, shown(setting.field, "files")) for setting in FILES],
+        "used_bytes": visit.company.file_bytes,
+        "allowed_bytes": allowed_bytes(visit.company),
         "zones": zone_names(),
         "refusal": refusal,
         "part": part,

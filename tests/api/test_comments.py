@@ -6,7 +6,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from agents.models import Agent
-from issues.models import Company, Role
+from issues.actors import Person
+from issues.models import Attachment, Company, Role
+from issues.services.companies import change_company
 from tests import build
 from tests.api.client import Api, as_person
 
@@ -93,3 +95,18 @@ def test_an_upload_without_a_file_is_named(api: Api, company: Company) -> None:
     answer = api.client.post("/api/issues/ACME-1/attachments", {"name": "x"})
     assert answer.status_code == 422
     assert "name" in answer.json()["errors"]
+
+
+def test_a_file_over_the_quota_is_refused_with_the_figures(api: Api, company: Company, founder: Person) -> None:
+    change_company(actor=founder, company=company, file_quota_mib=1)
+    build.issue(company)
+    sent = {"file": SimpleUploadedFile("a.bin", b"\x00" * (1024 * 1024 + 1))}
+    answer = api.client.post("/api/issues/ACME-1/attachments", sent)
+    assert answer.status_code == 413
+    problem = answer.json()
+    assert (problem["needed"], problem["used"], problem["allowed"]) == (1_048_577, 0, 1_048_576)
+    assert not Attachment.objects.exists()
+    api.client.post("/api/issues/ACME-1/attachments", {"file": SimpleUploadedFile("a.bin", b"\x00" * 1024 * 1024)})
+    shown = api.get("companies/ACME")
+    assert (shown["file_bytes"], shown["file_quota_mib"]) == (1_048_576, 1)
+    assert api.patch("companies/ACME", {"file_quota_mib": 2})["file_quota_mib"] == 2

@@ -14,6 +14,8 @@ from django.utils import timezone
 from agents.models import Pulse, Wakeup
 from engine.diagnosis import Check, examine
 from engine.sweep import show_life
+from issues.models import WorkspaceFile
+from issues.services.files import write_file
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +70,16 @@ def test_texts_that_search_does_not_know_are_found_and_the_named_command_mends_i
     assert found("search").mend == "manage.py rebuild_search"
     call_command("rebuild_search", stdout=StringIO())
     assert found("search").is_well
+
+
+def test_a_file_that_is_not_on_disk_is_counted_with_what_keeps_it_from_there() -> None:
+    company, _ = build.company_with_founder()
+    ada = build.agent(company, "Ada")
+    issue = build.issue(company, assignee=ada)
+    write_file(actor=build.at_work(ada, issue), issue=issue, path="a.txt", text="x")
+    assert found("workspaces").is_well
+    WorkspaceFile.objects.update(updated_at=timezone.now() - timedelta(minutes=5), unmade_because="“a.txt” is a link")
+    assert found("workspaces").found == "1 files are not on disk: “a.txt” is a link"
 
 
 def test_the_command_ends_with_one_when_something_is_wrong() -> None:

@@ -8,9 +8,9 @@ from agents.models import Agent
 from issues import blobs
 from issues.actors import Person, Worker
 from issues.effects import unit
-from issues.models import Activity, Blob, Company, Extraction, FileVersion, Issue, WorkspaceFile
+from issues.models import Activity, Attachment, Blob, Company, Extraction, FileVersion, Issue, WorkspaceFile
 from issues.paths import check_path, path_key
-from issues.refusals import Conflict, Invalid, TooLarge
+from issues.refusals import Conflict, Invalid, NoRoom, TooLarge
 from issues.services.files import ATTACHMENT_BYTES, WRITE_BYTES, attach_file, write_file
 from tests import build
 
@@ -185,16 +185,21 @@ class TestBlobs:
         write_file(actor=worker, issue=home, path="b.txt", text="same")
         assert Blob.objects.count() == 1
 
-    def test_no_half_written_file_stays_where_writing_fails(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_full_disk_is_told_and_leaves_neither_half_a_file_nor_a_row(
+        self, monkeypatch: pytest.MonkeyPatch, owner: Person, issue: Issue
+    ) -> None:
         def full(_: int) -> None:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("os.fsync", full)
-        with pytest.raises(OSError, match="No space"):
-            blobs.store(b"too much for this disk")
+        with pytest.raises(NoRoom, match="the disk is full"):
+            attach_file(actor=owner, issue=issue, name="a.txt", content=b"too much for this disk")
         folder = blobs.path_of(Blob(sha256="0").sha256).parent.parent
         assert not list(folder.rglob(".incoming-*"))
         assert not Blob.objects.exists()
+        assert not Attachment.objects.exists()
+        monkeypatch.undo()
+        assert attach_file(actor=owner, issue=issue, name="a.txt", content=b"too much for this disk").pk
 
 
 class TestAttaching:

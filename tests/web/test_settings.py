@@ -13,6 +13,7 @@ from agents.models import Agent, Budget, Run, Spending
 from agents.services.spending import Cost, reserve, this_month
 from issues.actors import Person
 from issues.models import ApiKey, Company, Member, Role, User
+from issues.services.files import attach_file
 from issues.services.keys import create_agent_key, create_user_key, find_key
 from tests import build
 from tests.web.test_pages import text_of
@@ -64,6 +65,17 @@ def test_retention_is_saved_by_itself(page: Client, company: Company) -> None:
     page.post("/acme/settings/", {"part": "retention", "retention_days": "30"})
     company.refresh_from_db()
     assert (company.retention_days, company.name) == (30, "Acme Ltd")
+
+
+def test_the_room_for_files_is_set_and_its_use_is_shown(page: Client, company: Company, founder: Person) -> None:
+    attach_file(actor=founder, issue=build.issue(company), name="a.bin", content=b"\x00" * 3 * 1024 * 1024)
+    assert "3.0 MB of 2.0 GB used" in text_of(page.get("/acme/settings/").content).replace("\xa0", " ")
+    page.post("/acme/settings/", {"part": "files", "file_quota_mib": "4"})
+    company.refresh_from_db()
+    assert company.file_quota_mib == 4
+    answer = page.post("/acme/settings/", {"part": "files", "file_quota_mib": "0"})
+    assert answer.status_code == 422
+    assert 'name="file_quota_mib" value="0"' in answer.content.decode()
 
 
 def test_a_newcomer_gets_an_account_and_a_link_that_is_shown_once(page: Client, company: Company) -> None:
