@@ -1,0 +1,213 @@
+"""Databases and brokers, with processes that are begun and killed one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests import machine
+from tests.faults.work import LEFT_BEHIND, NOTHING, STORY
+from tests.servers import ROOT, wait_until
+
+LONG = os.environ.get("TRIMUS_FAULTS") == "long"
+
+LEASE_SECONDS = 3
+
+PATIENCE_SECONDS = 120.0
+"""For what takes seconds on a quiet machine."""
+
+STACKS = [
+    pytest.param(("embedded://localhost", "sqlite"), id="sqlite-embedded"),
+    pytest.param((machine.REDIS_URL, "postgres"), id="postgres-redis", marks=[pytest.mark.postgres, pytest.mark.redis]),
+    pytest.param(
+        (machine.RABBITMQ_URL, "postgres"), id="postgres-rabbitmq", marks=[pytest.mark.postgres, pytest.mark.rabbitmq]
+    ),
+]
+DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+
+
+def administrate(server: str, statement: str) -> None:
+    with psycopg.connect(machine.libpq(server), autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def address_of(name: str, server: str) -> str:
+    """The address of a database of that server."""
+    return f"{server.rpartition('/')[0]}/{name}"
+
+
+def migrate(folder: Path, database_url: str) -> None:
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "trimus.settings",
+        "TRIMUS_DATA_DIR": str(folder),
+        "DATABASE_URL": database_url,
+    }
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, env=environment, cwd=ROOT, check=True, timeout=PATIENCE_SECONDS)
+
+
+class Templates:
+    """Migrated, empty databases to copy, one of each kind: migrating takes seconds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._postgres = ""
+
+    def copy_sqlite(self, data: Path) -> None:
+        """A fresh database into the data directory."""
+        file = self.folder / "trimus.sqlite3"
+        if not file.exists():
+            migrate(self.folder, "")
+        data.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, data)
+
+    @contextlib.contextmanager
+    def postgres(self) -> Iterator[str]:
+        """The address of a fresh database."""
+        server = machine.postgres_url()
+        assert server is not None
+        if not self._postgres:
+            name = f"trimus_template_{uuid.uuid4().hex}"
+            administrate(server, f'CREATE DATABASE "{name}"')
+            self._postgres = name
+            migrate(self.folder, address_of(name, server))
+        name = f"trimus_faults_{uuid.uuid4().hex}"
+        administrate(server, f'CREATE DATABASE "{name}" TEMPLATE "{self._postgres}"')
+        try:
+            yield address_of(name, server)
+        finally:
+            administrate(server, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+    def close(self) -> None:
+        server = machine.postgres_url()
+        if self._postgres and server is not None:
+            administrate(server, f'DROP DATABASE "{self._postgres}" WITH (FORCE)')
+
+
+@dataclass
+class Stack:
+    """A database and a broker, with processes by the names of `children.CALLS`."""
+
+    folder: Path
+    broker_url: str
+    database_url: str
+    environment: dict[str, str] = field(default_factory=dict)
+    queue: str = field(default_factory=lambda: f"trimus-test-{uuid.uuid4().hex}")
+    codes: dict[int, int | None] = field(default_factory=dict)
+    _nursery: subprocess.Popen[str] | None = None
+    _made: list[int] = field(default_factory=list)
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def full_environment(self) -> dict[str, str]:
+        own = {
+            "DJANGO_SETTINGS_MODULE": "trimus.settings",
+            "TRIMUS_DATA_DIR": str(self.data),
+            "DATABASE_URL": self.database_url,
+            "CELERY_BROKER_URL": self.broker_url,
+            "TRIMUS_LEASE_SECONDS": str(LEASE_SECONDS),
+            "TRIMUS_TEST_QUEUE": self.queue,
+        }
+        return os.environ | own | self.environment
+
+    def log(self) -> str:
+        return (self.folder / "processes.log").read_text(errors="replace")
+
+    def begin(self, call: str, **fields: Any) -> int:
+        """Begin a process; its id."""
+        if self._nursery is None:
+            self._open_nursery()
+        assert self._nursery is not None
+        assert self._nursery.stdin is not None
+        before = len(self._made)
+        self._nursery.stdin.write(json.dumps({"call": call, "fields": fields}) + "\n")
+        self._nursery.stdin.flush()
+        wait_until(lambda: len(self._made) > before, self.log, PATIENCE_SECONDS)
+        return self._made[before]
+
+    def do(self, call: str, **fields: Any) -> None:
+        """See a process through that ends by itself."""
+        assert self.code_of(self.begin(call, **fields)) == 0, self.log()
+
+    def code_of(self, pid: int) -> int:
+        """How the process ended, once it has."""
+        wait_until(lambda: self.codes[pid] is not None, self.log, PATIENCE_SECONDS)
+        code = self.codes[pid]
+        assert code is not None
+        return code
+
+    def kill(self, pid: int, number: int = signal.SIGKILL) -> int:
+        """Signal it, and wait for its end."""
+        os.kill(pid, number)
+        return self.code_of(pid)
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        if self.database_url:
+            with psycopg.connect(machine.libpq(self.database_url)) as server:
+                return server.execute(statement).fetchall()
+        with contextlib.closing(sqlite3.connect(self.data / "trimus.sqlite3", timeout=20)) as file:
+            return file.execute(statement).fetchall()
+
+    def story_of_the_end(self, story: tuple[Any, ...], issues: int) -> list[tuple[Any, ...]]:
+        """What became of the issues, once that is `story` for each and nothing is left behind, or never will be."""
+
+        def ended() -> bool:
+            return self.query(STORY) == [story] * issues and self.query(LEFT_BEHIND) == NOTHING
+
+        def told() -> str:
+            return f"{self.query(STORY)} {self.query(LEFT_BEHIND)}\n{self.log()}"
+
+        wait_until(ended, told, PATIENCE_SECONDS)
+        return self.query(STORY)
+
+    def close(self) -> None:
+        """Kill every process, and take the queue away: it outlives its users on a server."""
+        if self._nursery is not None:
+            assert self._nursery.stdin is not None
+            self._nursery.stdin.close()
+            self._nursery.wait(PATIENCE_SECONDS)
+        code = f"from trimus.celery import app; app.connection().default_channel.queue_delete({self.queue!r})"
+        subprocess.run(
+            [sys.executable, "-c", code], env=self.full_environment(), cwd=ROOT, check=False, capture_output=True
+        )
+
+    def _open_nursery(self) -> None:
+        with (self.folder / "processes.log").open("ab") as log:
+            self._nursery = subprocess.Popen(
+                [sys.executable, "-m", "tests.faults.nursery"],
+                env=self.full_environment(),
+                cwd=ROOT,
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._nursery is not None
+        assert self._nursery.stdout is not None
+        for line in self._nursery.stdout:
+            fact = json.loads(line)
+            if "code" in fact:
+                self.codes[fact["pid"]] = fact["code"]
+            elif "pid" in fact:
+                self.codes[fact["pid"]] = None
+                self._made.append(fact["pid"])

@@ -1,0 +1,71 @@
+"""The work that is under way when something is killed, and how it is told that it was done exactly once."""
+
+from __future__ import annotations
+
+import textwrap
+
+SCRIPT = """
+- delay: {seconds}
+  reply: |
+    Done as asked.{call}
+
+    /record-finding What came out
+    ```
+    All is well.
+    ```
+    /status done
+"""
+
+STORY = """
+SELECT status,
+    (SELECT count(*) FROM issues_comment WHERE issue_id = issues_issue.id),
+    (SELECT count(*) FROM issues_finding WHERE issue_id = issues_issue.id),
+    (SELECT count(*) FROM agents_run WHERE issue_id = issues_issue.id AND state = 'succeeded'
+        AND agent_id = assignee_agent_id),
+    (SELECT count(*) FROM agents_run WHERE issue_id = issues_issue.id AND state = 'succeeded'
+        AND agent_id <> assignee_agent_id)
+FROM issues_issue ORDER BY number
+"""
+"""For each issue: its status, its comments and findings, the finished runs of its agent and of others."""
+
+DONE_ONCE = ("done", 1, 1, 1, 0)
+DONE_AND_SEEN_ONCE = ("done", 1, 1, 1, 1)
+
+LEFT_BEHIND = """
+SELECT (SELECT count(*) FROM agents_run WHERE state IN ('queued', 'running')),
+    (SELECT count(*) FROM agents_wakeup LEFT JOIN agents_run ON agents_run.id = run_id
+        WHERE agents_wakeup.state <> 'consumed' OR coalesce(agents_run.state, '') <> 'succeeded'),
+    (SELECT count(*) FROM agents_reservation),
+    (SELECT coalesce(sum(reserved_tokens + reserved_microdollars), 0) FROM agents_spending)
+"""
+"""Checkouts, wakeups that no finished run has delivered, and what is set aside: rows and sums."""
+
+NOTHING = [(0, 0, 0, 0)]
+
+
+def found(agents: int, seconds: float = 0.0, runs: int = 1, witness: bool = False) -> None:
+    """A company of agents that think for so long, then say one thing, keep one result and finish.
+
+    With a witness, each calls it, and it looks once at what was done.
+    """
+    from tests import build
+
+    company, _ = build.company_with_founder(max_concurrent_runs=100, runs_per_hour=1000)
+    if witness:
+        build.agent(company, "Witness", provider="scripted", script="- reply: /pass Seen.", max_concurrent_runs=20)
+    script = SCRIPT.format(seconds=seconds, call=" Look at it once, @witness." if witness else "")
+    for number in range(agents):
+        build.agent(
+            company, f"Ada{number}", provider="scripted", script=textwrap.dedent(script), max_concurrent_runs=runs
+        )
+
+
+def assign(to: list[int]) -> None:
+    """An issue for each of the agents named, by number."""
+    from agents.models import Agent
+    from issues.models import Company
+    from tests import build
+
+    company = Company.objects.get()
+    for number in to:
+        build.issue(company, assignee=Agent.objects.get(name=f"Ada{number}"))
