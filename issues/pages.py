@@ -21,6 +21,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
 from issues.actors import Person
@@ -121,6 +122,14 @@ def changed(
         messages.success(request, said, extra_tags=offer)
         return HttpResponse(status=204, headers={"HX-Redirect": to})
     return _tell(HttpResponse(status=204), {"trimus:changed": {}, "trimus:toast": {"text": said, "undo": offer}})
+
+
+def next_page(request: HttpRequest, visit: Visit, *, otherwise: str) -> str:
+    """Back to the page that was acted on (`next`), if it is one of the company's; else to the one of that name."""
+    root = f"/{visit.company.slug}/"
+    asked = request.POST.get("next") or request.GET.get("next", "")
+    is_ours = asked.startswith(root) and "\\" not in asked
+    return asked if is_ours else reverse(otherwise, args=[visit.company.slug])
 
 
 def seal_trace(trace: Trace) -> str:

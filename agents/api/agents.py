@@ -22,8 +22,9 @@ from agents.services.agents import (
 from agents.services.wakeups import run_agent, run_heartbeat
 from issues.actors import Actor, Worker
 from issues.effects import unit
+from issues.keysets import OLDEST_FIRST
 from issues.refusals import NotFound
-from issues.rest.paging import OLDEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.references import agent_named, issue_named
 from issues.rest.scope import Scope, row_in_scope, scope_of
 from issues.rest.shapes import CommaField, Form, Shape, StampField, texts_of

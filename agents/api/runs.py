@@ -15,7 +15,8 @@ from agents.failures import explain_failure
 from agents.models import ActionOutcome, Run, RunState
 from agents.services.runs import cancel_run
 from issues.actors import Actor, Worker
-from issues.rest.paging import NEWEST_FIRST, Page
+from issues.keysets import NEWEST_FIRST
+from issues.rest.paging import Page
 from issues.rest.references import agent_named, issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
 from issues.rest.shapes import CommaField, Shape, StampField, texts_of

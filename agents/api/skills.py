@@ -10,7 +10,8 @@ from rest_framework import serializers
 
 from agents.models import Skill
 from issues.actors import Actor, Worker
-from issues.rest.paging import OLDEST_FIRST, Page
+from issues.keysets import OLDEST_FIRST
+from issues.rest.paging import Page
 from issues.rest.scope import row_in_scope, scope_of
 from issues.rest.shapes import Shape, StampField
 from issues.rest.views import CompanyQuery, Resource, operation

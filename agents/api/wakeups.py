@@ -10,7 +10,8 @@ from rest_framework import serializers
 
 from agents.models import Wakeup, WakeupSource, WakeupState
 from issues.actors import Actor, Worker
-from issues.rest.paging import NEWEST_FIRST, Page
+from issues.keysets import NEWEST_FIRST
+from issues.rest.paging import Page
 from issues.rest.references import agent_named, issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
 from issues.rest.shapes import CommaField, Shape, SomebodyField, StampField, texts_of

@@ -10,8 +10,9 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 
 from issues.actors import Actor, Worker
+from issues.keysets import NEWEST_FIRST
 from issues.models import Approval, ApprovalKind, ApprovalStatus
-from issues.rest.paging import NEWEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.references import issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
 from issues.rest.shapes import CommaField, Form, Shape, SomebodyField, StampField, texts_of

@@ -9,8 +9,9 @@ from typing import Any
 from rest_framework import serializers
 
 from issues.api.issue_shapes import IssueLinkShape, links
+from issues.keysets import Order
 from issues.models import Issue
-from issues.rest.paging import Order, Page
+from issues.rest.paging import Page
 from issues.rest.references import issues_named
 from issues.rest.scope import issue_in_scope
 from issues.rest.shapes import Form

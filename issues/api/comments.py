@@ -9,8 +9,9 @@ from typing import Any
 from django.db.models import QuerySet
 from rest_framework import serializers
 
+from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Comment
-from issues.rest.paging import NEWEST_FIRST, OLDEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.scope import issue_in_scope, row_in_scope
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField, texts_of
 from issues.rest.views import PageQuery, Resource, operation

@@ -10,10 +10,11 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 
 from issues.actors import Person, Worker
+from issues.keysets import OLDEST_FIRST
 from issues.models import Company, CompanyStatus, Member, Role
 from issues.models.company import THINKING_LEVELS
 from issues.refusals import Forbidden
-from issues.rest.paging import OLDEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.scope import scope_of
 from issues.rest.shapes import Form, Shape, StampField
 from issues.rest.views import CompanyQuery, PageQuery, Resource, operation

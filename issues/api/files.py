@@ -15,8 +15,9 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
 from issues import blobs
+from issues.keysets import OLDEST_FIRST
 from issues.models import Attachment, Extraction
-from issues.rest.paging import OLDEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.problems import MEDIA_TYPE, ProblemShape
 from issues.rest.scope import issue_in_scope, row_in_scope
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField

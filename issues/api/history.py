@@ -8,8 +8,9 @@ from typing import Any
 from rest_framework import serializers
 
 from issues.api.issue_shapes import IssueShape, issue_whole
+from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Activity, ActorKind, Finding, Issue, Verdict
-from issues.rest.paging import NEWEST_FIRST, OLDEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.scope import issue_in_scope, scope_of
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField, texts_of
 from issues.rest.views import CompanyQuery, PageQuery, Resource, operation

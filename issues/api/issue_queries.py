@@ -9,9 +9,9 @@ from django.db.models import Q, QuerySet
 from rest_framework import serializers
 
 from issues.api.issue_shapes import issue_rows
+from issues.keysets import NEWEST_FIRST, Order
 from issues.models import Issue, Member, Status
 from issues.models.issue import CLOSED
-from issues.rest.paging import NEWEST_FIRST, Order
 from issues.rest.references import issue_named, labels_named, project_named, somebody_named
 from issues.rest.scope import Scope
 from issues.rest.shapes import CommaField, PriorityField

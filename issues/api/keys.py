@@ -11,9 +11,10 @@ from django.db.models import Q, QuerySet
 from rest_framework import serializers
 
 from issues.actors import Person
+from issues.keysets import NEWEST_FIRST
 from issues.models import ApiKey, Member, Role
 from issues.refusals import Forbidden, NotFound
-from issues.rest.paging import NEWEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.references import agent_named
 from issues.rest.scope import scope_of
 from issues.rest.shapes import Form, Shape, StampField

@@ -8,8 +8,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from issues.keysets import OLDEST_FIRST
 from issues.models import Label, Project
-from issues.rest.paging import OLDEST_FIRST, Page
+from issues.rest.paging import Page
 from issues.rest.scope import Scope, row_in_scope, scope_of
 from issues.rest.shapes import Form, Shape, StampField
 from issues.rest.views import CompanyQuery, Resource, operation

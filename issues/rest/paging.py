@@ -5,38 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic
 
 from django.core import signing
-from django.db.models import BooleanField, F, Field, Func, Model, QuerySet, Value
-from django.db.models.sql.compiler import SQLCompiler
+from django.db.models import Model, QuerySet
 
+from issues.keysets import Order, Row
 from issues.rest.problems import Malformed
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
-
-Row = TypeVar("Row", bound=Model)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A total order of rows: these columns, all rising or all falling. The last one tells any two rows apart."""
-
-    columns: tuple[str, ...]
-    falling: bool = False
-
-    def apply(self, rows: QuerySet[Row]) -> QuerySet[Row]:
-        return rows.order_by(*(f"-{column}" if self.falling else column for column in self.columns))
-
-    @property
-    def salt(self) -> str:
-        """Binds a cursor to the order it was made in."""
-        return f"cursor:{','.join(self.columns)}:{self.falling}"
-
-
-OLDEST_FIRST = Order(("id",))
-NEWEST_FIRST = Order(("id",), falling=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +29,7 @@ def read_page(rows: QuerySet[Row], order: Order, *, cursor: str = "", limit: int
     """The page after `cursor`, in one query whatever its place in the list. Malformed for a cursor not made here."""
     ordered = order.apply(rows)
     if cursor:
-        ordered = ordered.filter(_Beyond(rows.model, order, _read_cursor(order, cursor)))
+        ordered = order.beyond(ordered, _read_cursor(order, cursor))
     found = list(ordered[: limit + 1])
     if len(found) <= limit:
         return Page(found, "")
@@ -59,8 +37,7 @@ def read_page(rows: QuerySet[Row], order: Order, *, cursor: str = "", limit: int
 
 
 def _make_cursor(order: Order, row: Model) -> str:
-    values = [getattr(row, column) for column in order.columns]
-    plain = [value.isoformat() if isinstance(value, datetime.datetime) else value for value in values]
+    plain = [value.isoformat() if isinstance(value, datetime.datetime) else value for value in order.place_of(row)]
     return signing.dumps(plain, salt=order.salt)
 
 
@@ -71,26 +48,3 @@ def _read_cursor(order: Order, cursor: str) -> list[Any]:
     except signing.BadSignature:
         raise Malformed("The cursor is not one of this list in this order.") from None
     return values
-
-
-class _Beyond(Func):
-    """`(a, b) > (1, 2)`: a comparison of rows, which both databases answer from an index over those columns."""
-
-    conditional = True
-
-    def __init__(self, model: type[Model], order: Order, values: Sequence[Any]) -> None:
-        self.operator = "<" if order.falling else ">"
-        self.width = len(order.columns)
-        fields = [cast("Field[Any, Any]", model._meta.get_field(column)) for column in order.columns]
-        super().__init__(
-            *map(F, order.columns),
-            *(Value(field.to_python(value), output_field=field) for field, value in zip(fields, values, strict=True)),
-            output_field=BooleanField(),
-        )
-
-    def as_sql(  # type: ignore[override] # the base class takes options that a comparison has no use for
-        self, compiler: SQLCompiler, *_context: Any, **_options: Any
-    ) -> tuple[str, list[Any]]:
-        parts = [compiler.compile(expression) for expression in self.source_expressions]
-        sides = [", ".join(sql for sql, _ in parts[: self.width]), ", ".join(sql for sql, _ in parts[self.width :])]
-        return f"({sides[0]}) {self.operator} ({sides[1]})", [value for _, given in parts for value in given]

@@ -16,9 +16,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from issues.actors import Actor
+from issues.keysets import Order
 from issues.refusals import NotFound
 from issues.rest import once
-from issues.rest.paging import DEFAULT_LIMIT, MAX_LIMIT, Order, Page, read_page
+from issues.rest.paging import DEFAULT_LIMIT, MAX_LIMIT, Page, read_page
 from issues.rest.problems import MEDIA_TYPE, ProblemShape
 from issues.rest.shapes import Form, Query, Shape
 

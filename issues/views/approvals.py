@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from issues.markdown import Place
 from issues.models import Approval, ApprovalStatus
 from issues.names import Names, Somebody
-from issues.pages import Visit, changed, company_page, is_partial, show
+from issues.pages import Visit, changed, company_page, is_partial, next_page, show
 from issues.refusals import Invalid, NotFound
 from issues.services.approvals import Words, decide_approval
 
@@ -83,7 +83,7 @@ def decide(request: HttpRequest, visit: Visit, approval: int) -> HttpResponse:
     said = f"{decided.get_status_display()}: {decided.title}"
     if decided.failure:
         said = f"Approved, but it could not be carried out: {decided.failure}"
-    return changed(request, said, to=_next(request, visit))
+    return changed(request, said, to=next_page(request, visit, otherwise="approvals"))
 
 
 def _words(request: HttpRequest, approval: Approval) -> list[Words]:
@@ -94,13 +94,6 @@ def _words(request: HttpRequest, approval: Approval) -> list[Words]:
         Words(request.POST.get(args, "").strip(), request.POST.get(body, "").replace("\r\n", "\n"))
         for args, body in fields
     ]
-
-
-def _next(request: HttpRequest, visit: Visit) -> str:
-    """Back to the page the decision was made on, if that is one of the company's."""
-    root = f"/{visit.company.slug}/"
-    asked = request.POST.get("next", "")
-    return asked if asked.startswith(root) and "\\" not in asked else reverse("approvals", args=[visit.company.slug])
 
 
 def _approvals(visit: Visit) -> QuerySet[Approval]:

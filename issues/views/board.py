@@ -1,52 +1,35 @@
-"""The board (a column a status) and the list: the same selection, seen in two ways."""
+"""The board: a column for each status, assignee, priority or project."""
 
 from __future__ import annotations
 
-import functools
-import operator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from issues.models import Issue, Label, Priority, Project, Status
-from issues.models.issue import IssueQuerySet
-from issues.names import Names, Somebody
+from issues.keysets import Order
+from issues.models import Issue, Priority, Project, Status
+from issues.names import Names
 from issues.pages import Visit, changed, company_page, is_partial, show
+from issues.refusals import Invalid
 from issues.services.board import move_issue
+from issues.services.changes import change_issue
+from issues.services.issues import assign_issue, set_priority
 from issues.traces import traced
-from issues.views.lookup import find_issue, named_issue, read_status
-from issues.views.saved import offered_views
-from issues.views.selection import Selection, recently_closed_or_open, with_card_facts
+from issues.views.cards import first_of_each, make_cards, make_columns, order_named
+from issues.views.filters import offer_filters
+from issues.views.grouping import GROUPINGS, Group, group_of, read_groups
+from issues.views.lookup import find_assignee, find_issue, find_project, named_issue, read_priority, read_status
+from issues.views.selection import Selection, recently_closed_or_open
 
-MOST_CARDS = 28
-"""Cards of a column at first: seven columns stay under 200 cards."""
-
-ROWS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    status: Status
-    cards: list[Card]
-    total: int
-    shown: int
-
-    @property
-    def rest(self) -> int:
-        return max(0, self.total - len(self.cards))
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """An issue with the one it is assigned to, as board and list show it."""
-
-    issue: Any
-    identifier: str
-    assignee: Somebody | None
+MOST_CARDS = 200
+"""Of the page."""
+CARDS = 28
+"""Of a column at first: the seven statuses stay under 200."""
+BESIDE = 14
+"""Of a column beside one of which the reader asked for more."""
+BOARD_ORDER = Order(("rank", "number"))
 
 
 @require_safe
@@ -54,118 +37,77 @@ class Card:
 def board(request: HttpRequest, visit: Visit) -> HttpResponse:
     selection = Selection.read(request.GET)
     names = Names(visit.company)
+    projects = list(Project.objects.filter(company=visit.company).order_by("name"))
+    by = selection.group if selection.group in GROUPINGS else "status"
+    chosen = selection.apply(visit).filter(recently_closed_or_open())
+    groups = read_groups(chosen, by, names=names, projects=projects, empty=True)
+    limits = limit_cards(groups, request.GET.get("more", ""))
+    # Within a status people have put the cards in order; elsewhere they lie in the order of work.
+    order = BOARD_ORDER if by == "status" else order_named("")
+    issues = list(first_of_each(chosen, groups, order, limits))
+    columns = make_columns(groups, selection)
+    for card in make_cards(visit.company, issues, names):
+        columns[group_of(card.issue, by)].cards.append(card)
     context = {
         "at": reverse("board", args=[visit.company.slug]),
-        "columns": _columns(visit, selection, names, _opened(request)),
+        "columns": list(columns.values()),
         "selection": selection,
-        "statuses": list(Status),
+        "by": by,
+        "more": request.GET.get("more", ""),
     }
     if is_partial(request):
         return show(request, visit, "issues/board_columns.html", context)
-    return show(request, visit, "issues/board.html", {**context, **_choices(visit, names, selection, "board")})
+    return show(
+        request, visit, "issues/board.html", context | offer_filters(visit, names, projects, selection, "board")
+    )
 
 
-@require_safe
-@company_page
-def issue_list(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Issues grouped by status, in the order of work. Keyset pages: `after` names the last issue of the page before."""
-    selection = Selection.read(request.GET)
-    return _list_page(request, visit, selection, at=reverse("issues", args=[visit.company.slug]), title="Issues")
-
-
-@require_safe
-@company_page
-def mine(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """What is assigned to the reader."""
-    selection = Selection(assignee="me")
-    return _list_page(request, visit, selection, at=reverse("mine", args=[visit.company.slug]), title="My issues")
+def limit_cards(groups: Sequence[Group], opened: str) -> Mapping[str, int]:
+    """How many cards each column has: as many as it may and 200 in all. The column that is `opened` has what the
+    others leave."""
+    shared = min(CARDS, MOST_CARDS // max(1, len(groups)))
+    if opened not in {group.key for group in groups}:
+        return {group.key: shared for group in groups}
+    beside = min(BESIDE, shared)
+    taken = sum(min(beside, group.total) for group in groups if group.key != opened)
+    return {group.key: MOST_CARDS - taken if group.key == opened else beside for group in groups}
 
 
 @require_POST
 @company_page
 def move(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    """Put a card into a column, above another card or at its end."""
+    """Put a card into another column: of a status (there above another card, or at its end), or of what else the
+    columns are `by`."""
     issue = find_issue(visit, identifier)
-    status = read_status(request.POST.get("status", ""))
+    by = request.POST.get("by", "status")
+    column = request.POST.get("to") or request.POST.get("status", "")
     before = request.POST.get("before", "")
-    above = named_issue(visit, before) if before else None
     with traced() as trace:
-        moved = move_issue(actor=visit.person, issue=issue, status=status, before=above)
-    said = f"{moved.identifier} is in {Status(moved.status).label} now."
-    return changed(request, said, to=reverse("board", args=[visit.company.slug]), undo=trace)
+        if by == "status":
+            above = named_issue(visit, before) if before else None
+            moved = move_issue(actor=visit.person, issue=issue, status=read_status(column), before=above)
+            said = f"{moved.identifier} is in {Status(moved.status).label} now."
+        else:
+            said = _move_across(visit, issue, by, "" if column == "none" and by != "priority" else column)
+    undoable = trace if by != "project" else None
+    return changed(request, said, to=reverse("board", args=[visit.company.slug]), undo=undoable)
 
 
-def _columns(visit: Visit, selection: Selection, names: Names, opened: frozenset[str]) -> list[Column]:
-    chosen = selection.apply(visit).filter(recently_closed_or_open())
-    totals = dict(chosen.order_by().values_list("status").annotate(Count("pk")))
-    limits = {status: 10 * MOST_CARDS if status in opened else MOST_CARDS for status in Status}
-    cards: dict[str, list[Card]] = {status: [] for status in Status}
-    for issue in _first_of_each(chosen, limits):
-        cards[issue.status].append(_card(visit, issue, names))
-    return [Column(status, cards[status], totals.get(status, 0), limits[status]) for status in Status]
-
-
-def _first_of_each(chosen: IssueQuerySet, limits: dict[Status, int]) -> IssueQuerySet:
-    """The first cards of every column in one query: each column is read from the index that orders it, and no
-    further than its limit, however many issues there are."""
-    parts = [
-        Q(pk__in=chosen.filter(status=status).in_board_order().values("pk")[:limit])
-        for status, limit in limits.items()
-    ]  # fmt: skip
-    first = Issue.objects.filter(functools.reduce(operator.or_, parts))
-    return with_card_facts(first).in_board_order()
-
-
-def _list_page(request: HttpRequest, visit: Visit, selection: Selection, *, at: str, title: str) -> HttpResponse:
-    names = Names(visit.company)
-    chosen = selection.apply(visit)
-    if not selection.status and not selection.text:
-        chosen = chosen.filter(recently_closed_or_open())
-    last = find_issue(visit, request.GET["after"]) if request.GET.get("after") else None
-    rows = list(_after(with_card_facts(chosen), last)[: ROWS + 1])
-    cards = [_card(visit, issue, names) for issue in rows[:ROWS]]
-    context = {
-        "at": at,
-        "title": title,
-        "cards": cards,
-        "next": cards[-1].identifier if len(rows) > ROWS else "",
-        "selection": selection,
-    }
-    if is_partial(request):
-        return show(request, visit, "issues/list_rows.html", context)
-    return show(request, visit, "issues/list.html", {**context, **_choices(visit, names, selection, "issues")})
-
-
-def _after(issues: IssueQuerySet, last: Issue | None) -> IssueQuerySet:
-    """The issues in the order of the list, those after `last`."""
-    ordered = issues.in_work_order()
-    if last is None:
-        return ordered
-    return ordered.filter(
-        Q(priority__gt=last.priority)
-        | Q(priority=last.priority, rank__gt=last.rank)
-        | Q(priority=last.priority, rank=last.rank, number__gt=last.number)
-    )
-
-
-def _card(visit: Visit, issue: Issue, names: Names) -> Card:
-    assignee = names.somebody(agent=issue.assignee_agent_id, member=issue.assignee_member_id)
-    return Card(issue, f"{visit.company.key}-{issue.number}", assignee)
-
-
-def _choices(visit: Visit, names: Names, selection: Selection, page: str) -> dict[str, Any]:
-    """What the filters offer, and the views that are kept."""
-    return {
-        "page_name": page,
-        "saved_views": offered_views(visit, page=page, selection=selection),
-        "names": names,
-        "statuses": list(Status),
-        "priorities": list(Priority),
-        "labels": Label.objects.filter(company=visit.company).order_by("name"),
-        "projects": Project.objects.filter(company=visit.company, archived_at=None).order_by("name"),
-    }
-
-
-def _opened(request: HttpRequest) -> frozenset[str]:
-    """Columns of which the reader asked for more."""
-    return frozenset(request.GET.getlist("more")) & frozenset(Status.values)
+def _move_across(visit: Visit, issue: Issue, by: str, column: str) -> str:
+    """Give the issue what the cards of that column have in common; what was done in words."""
+    if by == "assignee":
+        assignee = find_assignee(visit, column)
+        assign_issue(actor=visit.person, issue=issue, assignee=assignee)
+        return (
+            f"{issue.identifier} is assigned to {assignee.name}." if assignee else f"{issue.identifier} is unassigned."
+        )
+    if by == "priority":
+        priority = set_priority(actor=visit.person, issue=issue, priority=read_priority(column)).priority
+        return f"The priority of {issue.identifier} is {Priority(priority).label.lower()} now."
+    if by == "project":
+        project = find_project(visit, column)
+        change_issue(actor=visit.person, issue=issue, project=project)
+        return (
+            f"{issue.identifier} is in {project.name} now." if project else f"{issue.identifier} is in no project now."
+        )
+    raise Invalid(f"“{by}” is nothing that the board has columns of.", field="by")

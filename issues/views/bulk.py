@@ -10,13 +10,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from issues.models import Issue, Label, Priority, Status
 from issues.names import Names
-from issues.pages import Visit, changed, company_page, seal_trace, show
+from issues.pages import Visit, changed, company_page, next_page, seal_trace, show
 from issues.refusals import Refusal
 from issues.services.bulk import MOST_ISSUES, Change, Outcome, change_issues, preview_changes
 from issues.services.issues import UNCHANGED
 from issues.traces import Tracing, traced
 from issues.views.lookup import find_assignee, find_labels, read_priority, read_status
-from issues.views.quick import next_page
 
 _LABELLING = ("add", "remove")
 
@@ -55,7 +54,7 @@ def _answer(request: HttpRequest, visit: Visit, issues: list[Issue], outcome: Ou
     count = len(outcome.changed)
     said = "One issue is changed." if count == 1 else f"{count} issues are changed."
     if not outcome.refused:
-        return changed(request, said, to=next_page(request, visit), undo=trace)
+        return changed(request, said, to=next_page(request, visit, otherwise="board"), undo=trace)
     if outcome.changed:
         messages.success(request, said, extra_tags=seal_trace(trace.taken()) if trace.lines else "")
     refused = {one.identifier for one in outcome.refused}
@@ -101,7 +100,7 @@ def _page(request: HttpRequest, visit: Visit, issues: list[Issue], **more: Any) 
         "statuses": list(Status),
         "priorities": list(Priority),
         "labels": Label.objects.filter(company=visit.company).order_by("name"),
-        "next_page": next_page(request, visit),
+        "next_page": next_page(request, visit, otherwise="board"),
         **more,
     }
     return show(request, visit, "issues/bulk.html", context)

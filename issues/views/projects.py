@@ -16,7 +16,8 @@ from issues.names import Names
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.refusals import NotFound, Refusal
 from issues.services.projects import archive_project, create_project, edit_project, restore_project
-from issues.views.board import Card
+from issues.views.cards import Column, make_cards
+from issues.views.grouping import Group
 from issues.views.selection import recently_closed_or_open, with_card_facts
 
 ISSUES = 100
@@ -45,18 +46,11 @@ def project_page(request: HttpRequest, visit: Visit, project: int) -> HttpRespon
     names = Names(visit.company)
     chosen = Issue.objects.filter(project=found).filter(recently_closed_or_open())
     issues = with_card_facts(chosen).in_work_order()[:ISSUES]
-    cards = [
-        Card(
-            issue,
-            f"{visit.company.key}-{issue.number}",
-            names.somebody(agent=issue.assignee_agent_id, member=issue.assignee_member_id),
-        )
-        for issue in issues
-    ]
+    cards = make_cards(visit.company, list(issues), names)
     context = {
         "at": _list_address(visit),
         "project": found,
-        "cards": cards,
+        "columns": [Column(Group("none", "", "", (), len(cards)), cards=cards)] if cards else [],
         "place": Place(visit.company.key, names.handles),
     }
     template = "issues/list_rows.html" if is_partial(request) else "issues/project.html"

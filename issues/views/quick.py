@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from issues.models import Issue, Label, Priority, Status
 from issues.names import Names
-from issues.pages import Visit, changed, company_page, is_partial, open_trace, show
+from issues.pages import Visit, changed, company_page, is_partial, next_page, open_trace, show
 from issues.services.undo import undo as undo_act
 from issues.views.lookup import find_issue
 
@@ -38,14 +37,7 @@ def undo(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Restore what was before the act that the toast spoke of."""
     issues = undo_act(actor=visit.person, company=visit.company, trace=open_trace(request.POST.get("trace", "")))
     said = f"{issues[0].identifier} is" if len(issues) == 1 else f"{len(issues)} issues are"
-    return changed(request, f"{said} as before.", to=next_page(request, visit))
-
-
-def next_page(request: HttpRequest, visit: Visit) -> str:
-    """Back to the page that was acted on, if it is one of the company's; else to the board."""
-    root = f"/{visit.company.slug}/"
-    asked = request.POST.get("next") or request.GET.get("next", "")
-    return asked if asked.startswith(root) and "\\" not in asked else reverse("board", args=[visit.company.slug])
+    return changed(request, f"{said} as before.", to=next_page(request, visit, otherwise="board"))
 
 
 def _first_of_column(issue: Issue) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from dataclasses import dataclass, fields
 from typing import cast
 from urllib.parse import urlencode
@@ -35,17 +36,33 @@ CLOSED_SHOWN = datetime.timedelta(days=14)
 """The board's closed columns hold what was closed lately; the list holds all."""
 
 
+PERIODS = {"1": "Today and yesterday", "7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days"}
+"""Days back, as an address has them."""
+DUE = {"overdue": "Overdue", "week": "Within 7 days", "any": "Has a due date", "none": "No due date"}
+ONLY = {
+    "for-me": "Waiting for me", "running": "Running now", "blocked": "Blocked", "waiting": "Waiting for an answer"
+}  # fmt: skip
+ARRANGING = ("group", "sort")
+"""Parts of an address that arrange what is selected, and leave nothing out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The filters of an address. A word that means nothing selects nothing more."""
 
     text: str = ""
-    status: str = ""
+    status: str = ""  # todo, open, closed
     priority: str = ""
-    assignee: str = ""  # agent:7, member:2, agents, none
+    assignee: str = ""  # agent:7, member:2, me, agents, people, none
     label: str = ""
-    project: str = ""
-    only: str = ""  # running, blocked, waiting, for-me
+    project: str = ""  # an id, none
+    parent: str = ""  # ACME-7, none
+    due: str = ""
+    opened: str = ""
+    changed: str = ""
+    only: str = ""
+    group: str = ""
+    sort: str = ""
 
     @classmethod
     def read(cls, query: QueryDict) -> Selection:
@@ -56,8 +73,13 @@ class Selection:
         return tuple(field.name for field in fields(cls))
 
     @property
+    def filters(self) -> dict[str, str]:
+        """What is left out, by name."""
+        return {name: value for name in self.names() if name not in ARRANGING and (value := getattr(self, name))}
+
+    @property
     def is_set(self) -> bool:
-        return any(getattr(self, name) for name in self.names())
+        return bool(self.filters)
 
     @property
     def query(self) -> str:
@@ -71,25 +93,48 @@ class Selection:
             issues = cast(IssueQuerySet, matching(issues, visit.company, self.text))
         if self.status in Status.values:
             issues = issues.filter(status=self.status)
+        elif self.status in ("open", "closed"):
+            issues = issues.filter(closed_at__isnull=self.status == "open")
         if self.priority.upper() in Priority.names:
             issues = issues.filter(priority=Priority.from_slug(self.priority))
         if self.assignee:
             issues = issues.filter(self._assignee_condition(visit.member))
-        if self.label.isdigit():
+        if is_id(self.label):
             issues = issues.filter(labels=int(self.label))
-        if self.project.isdigit():
+        if is_id(self.project):
             issues = issues.filter(project=int(self.project))
-        return self._only(issues, visit.member)
+        elif self.project == "none":
+            issues = issues.filter(project=None)
+        return self._only(issues.filter(self._parent_condition(visit) & self._date_condition()), visit.member)
+
+    def _parent_condition(self, visit: Visit) -> Q:
+        if self.parent == "none":
+            return Q(parent=None)
+        number = re.fullmatch(rf"(?:{visit.company.key}-|#)?([0-9]{{1,9}})", self.parent, re.IGNORECASE)
+        return Q(parent__number=int(number[1])) if number is not None else Q()
+
+    def _date_condition(self) -> Q:
+        today = timezone.localdate()
+        due = {
+            "overdue": Q(due_date__lt=today, closed_at=None),
+            "week": Q(due_date__range=(today, today + datetime.timedelta(days=7))),
+            "any": Q(due_date__isnull=False),
+            "none": Q(due_date=None),
+        }.get(self.due, Q())
+        for field, days in (("created_at", self.opened), ("updated_at", self.changed)):
+            if days in PERIODS:
+                due &= Q((f"{field}__gte", timezone.now() - datetime.timedelta(days=int(days))))
+        return due
 
     def _assignee_condition(self, me: Member) -> Q:
         kind, _, pk = self.assignee.partition(":")
         if kind == "me":
             return Q(assignee_member=me)
-        if kind == "agents":
-            return Q(assignee_agent__isnull=False)
+        if kind in ("agents", "people"):
+            return Q(assignee_agent__isnull=False) if kind == "agents" else Q(assignee_member__isnull=False)
         if kind == "none":
             return Q(assignee_agent=None, assignee_member=None)
-        if kind in ("agent", "member") and pk.isdigit():
+        if kind in ("agent", "member") and is_id(pk):
             return Q(**{f"assignee_{kind}": int(pk)})
         return Q()
 
@@ -106,22 +151,23 @@ class Selection:
         return issues
 
 
+def is_id(word: str) -> bool:
+    """Whether the word can be the id of a row: digits that fit into the database's integers."""
+    return word.isascii() and word.isdigit() and len(word) < 19
+
+
 def recently_closed_or_open() -> Q:
     return Q(closed_at=None) | Q(closed_at__gte=timezone.now() - CLOSED_SHOWN)
 
 
 def with_card_facts(issues: IssueQuerySet) -> IssueQuerySet:
     """Add what a card or row shows beside the issue's own fields, as part of the same query."""
-    return (
-        issues.annotate(
-            is_running=_is_running(),
-            has_open_blocker=_has_open_blocker(),
-            children_all=_count_children(),
-            children_closed=_count_children(status__in=CLOSED),
-        )
-        .prefetch_related("labels")
-        .defer("description")
-    )
+    return issues.annotate(
+        is_running=_is_running(),
+        has_open_blocker=_has_open_blocker(),
+        children_all=_count_children(),
+        children_closed=_count_children(status__in=CLOSED),
+    ).defer("description")
 
 
 def _waits_for(me: Member) -> Q:

@@ -25,13 +25,16 @@ from issues.views.lookup import (
     read_status,
 )
 
+_STARTING = ("title", "status", "priority", "parent", "assignee", "project")
+"""What an address can fill in."""
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @company_page
 def new_issue(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The form, kept as it was sent when something in it cannot be used."""
     if request.method != "POST":
-        start = {name: request.GET.get(name, "") for name in ("title", "status", "parent", "assignee", "project")}
+        start = {name: request.GET.get(name, "") for name in _STARTING}
         return _form_page(request, visit, start)
     form = _form(visit, request.POST)
     if not form.is_valid():

@@ -21,7 +21,8 @@
       swap: "none",
       values: {
         csrfmiddlewaretoken: document.querySelector("[name=csrfmiddlewaretoken]").value,
-        status: column.dataset.status,
+        by: document.getElementById("columns").dataset.by,
+        to: column.dataset.key,
         before: before?.dataset.card ?? "",
       },
     });

@@ -10,7 +10,8 @@
   const find = (selector) => document.querySelector(selector);
 
   function rows() {
-    return [...document.querySelectorAll("[data-card] .title, [data-row] .title")];
+    // What is folded away is not walked through.
+    return [...document.querySelectorAll("[data-card] .title, [data-row] .title")].filter((one) => one.checkVisibility());
   }
 
   function step(by) {

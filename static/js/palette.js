@@ -46,7 +46,7 @@
   // On the board or in a list, the card that has the focus is at hand.
   async function takeAtHand() {
     atHand.replaceChildren();
-    const address = document.activeElement?.closest?.("[data-card], [data-row]")?.querySelector("a.quick")?.href;
+    const address = document.activeElement?.closest?.("[data-card], [data-row]")?.querySelector("[data-change]")?.href;
     if (!address) return;
     const answer = await fetch(address, { headers: { "HX-Request": "true" } });
     if (!answer.ok) return;

@@ -22,7 +22,7 @@
   }
 
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a.quick");
+    const link = event.target.closest("[data-change]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     link.closest("[data-card], [data-row]").querySelector(".title").focus(); // where the focus returns to
@@ -35,7 +35,7 @@
     if (!card || document.querySelector("dialog[open]")) return;
     const key = card.dataset.card ?? card.dataset.row;
     if (event.key === "i") assignMe(key);
-    else if ("spal".includes(event.key)) open(card.querySelector("a.quick").href, event.key);
+    else if ("spal".includes(event.key)) open(card.querySelector("[data-change]").href, event.key);
     else return;
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -6,6 +6,8 @@
   const selected = new Set();
   let last = null;
 
+  const CARRIED = "trimus-carried";
+
   const boxes = () => [...document.querySelectorAll('.pick input')];
   const boxOf = (place) => place?.querySelector(".pick input");
 
@@ -21,9 +23,9 @@
     else selected.delete(box.value);
   }
 
-  // With `range`, all from the one that was chosen last up to this one become like this one.
+  // With `range`, all from the one that was chosen last up to this one become like this one, but for what is folded away.
   function choose(box, on, range) {
-    const all = boxes();
+    const all = boxes().filter((one) => one.checkVisibility());
     const from = all.findIndex((one) => one.value === last);
     const to = all.indexOf(box);
     if (range && from >= 0) all.slice(Math.min(from, to), Math.max(from, to) + 1).forEach((one) => set(one, on));
@@ -64,5 +66,12 @@
   });
   document.addEventListener("htmx:after:swap", show);
   boxes().forEach((box) => set(box, box.checked)); // kept by the browser when one comes back
+
+  // From the board to the list and back the selection comes along.
+  document.querySelector(".tabs")?.addEventListener("click", (event) => {
+    if (event.target.closest("a")) sessionStorage.setItem(CARRIED, JSON.stringify([...selected]));
+  });
+  for (const value of JSON.parse(sessionStorage.getItem(CARRIED) ?? "[]")) selected.add(value);
+  sessionStorage.removeItem(CARRIED);
   show();
 })();

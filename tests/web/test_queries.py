@@ -82,8 +82,17 @@ def crowded(company: Company, founder: Person) -> Issue:
     return issue
 
 
+ARRANGED = [
+    f"{view}/?{query}"
+    for view in ("board", "issues")
+    for query in ("group=assignee", "group=priority", "group=project", "group=none&sort=due", "sort=changed&text=work")
+]
+
+
 @pytest.mark.parametrize(
-    "address", ["", "board/", "issues/", "mine/", "inbox/", "approvals/", "runs/", "agents/", "activity/"]
+    "address",
+    ["", "board/", "issues/", "mine/", "inbox/", "approvals/", "runs/", "agents/", "activity/", "search/?q=work"]
+    + ARRANGED,
 )
 def test_a_page_takes_few_queries_whatever_the_number_of_issues(
     address: str, page: Client, company: Company, crowded: Issue
@@ -95,6 +104,22 @@ def test_a_page_takes_few_queries_whatever_the_number_of_issues(
     with counted() as many:
         assert page.get(f"/acme/{address}").status_code == 200
     assert few == many
+
+
+def test_children_below_their_parents_cost_no_query_each(page: Client, company: Company, crowded: Issue) -> None:
+    def grow(count: int) -> None:
+        for number in range(count):
+            parent = build.issue(company, f"Part {number}", parent=crowded)
+            build.issue(company, f"Detail {number}", parent=parent)
+
+    grow(1)
+    with counted() as few:
+        page.get("/acme/issues/?group=none")
+    grow(10)
+    with counted() as many:
+        body = page.get("/acme/issues/?group=none").content.decode()
+    assert few == many
+    assert body.count('data-depth="3"') == 11
 
 
 def test_a_filtered_board_takes_few_queries(page: Client, company: Company, crowded: Issue) -> None:
@@ -146,7 +171,7 @@ def test_the_list_goes_on_where_a_page_ended(page: Client, company: Company, cro
     import re
 
     fill(company, 230)
-    address, seen = "/acme/issues/", []
+    address, seen = "/acme/issues/?group=none", []
     while address:
         body = page.get(address).content.decode()
         seen += re.findall(r'id="row-(ACME-\d+)"', body)
