@@ -195,7 +195,7 @@ def test_without_scripts_one_reads_comments_and_changes_the_status(new_tab: NewT
     tab.get_by_role("button", name="In review").click()
     expect(tab.locator("#facts")).to_contain_text("In review")
     tab.goto("/demo/issues/")
-    tab.get_by_label("Words in the title").fill("No scripts")
+    tab.get_by_label("Words in title, description or comments").fill("No scripts")
     tab.get_by_role("button", name="Filter").click()
     expect(tab.locator(f"#row-{key}")).to_be_visible()
 
