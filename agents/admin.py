@@ -10,7 +10,7 @@ from django.contrib import admin
 from agents import models
 from agents.services.agents import edit_agent, pause_agent, resume_agent, terminate_agent
 from agents.services.routines import switch_routine
-from agents.services.runs import cancel_run
+from agents.services.runs import cancel_run, retry_run
 from agents.services.skills import edit_skill
 from agents.services.wakeups import run_agent
 from issues.actors import Person
@@ -130,13 +130,26 @@ class RunPage(Shown):
     related = (
         ("agents.runaction", "run", "actions"),
         ("agents.modelcall", "run", "calls"),
+        ("agents.dryrun", "run", "dry re-runs"),
         ("agents.wakeup", "run", "wakeups it delivers"),
         ("agents.wakeup", "cause_run", "wakeups it caused"),
         ("issues.comment", "run", "comments"),
         ("issues.approval", "run", "approvals"),
         ("issues.activity", "run", "activity"),
     )
-    actions = [action("cancel", "Cancel", lambda person, row: cancel_run(actor=person, run=row))]
+    actions = [
+        action("cancel", "Cancel", lambda person, row: cancel_run(actor=person, run=row)),
+        action("retry", "Run again", lambda person, row: retry_run(actor=person, run=row)),
+    ]
+
+
+@admin.register(models.DryRun)
+class DryRunPage(Shown):
+    list_display = ("pk", link("run"), link("member"), "state", "model", "tokens", "error_kind", "created_at")
+    list_select_related = ("run", "member__user")
+    list_filter = ("state", "error_kind", "company")
+    search_fields = ("model", "error")
+    long = ("reply", "prose", "actions", "dropped", "error")
 
 
 @admin.register(models.RunAction)

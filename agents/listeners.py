@@ -6,3 +6,6 @@ from collections.abc import Callable
 
 doorbells: tuple[Callable[[], object], ...] = ()
 """Called after the commit of a transaction that wrote a wakeup: somebody go and look."""
+
+dry_run_bells: tuple[Callable[[int], object], ...] = ()
+"""Called after a dry re-run was asked for, with its id."""

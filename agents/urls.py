@@ -27,6 +27,7 @@ company_patterns: Patterns = [
     path("runs/<int:run>/compare/", comparing.compare_runs, name="compare-runs"),
     path("runs/<int:run>/cancel/", runs.cancel, name="cancel-run"),
     path("runs/<int:run>/again/", runs.again, name="run-again"),
+    path("runs/<int:run>/dry-run/", runs.dry_run, name="dry-run"),
     path("skills/", skills.skills, name="skills"),
     path("skills/new/", skills.new_skill, name="new-skill"),
     path("skills/<int:skill>/", skills.skill_page, name="skill"),

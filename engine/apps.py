@@ -7,9 +7,10 @@ class EngineConfig(AppConfig):
     def ready(self) -> None:
         import agents.listeners
         import issues.listeners
-        from engine.doorbell import ring
+        from engine.doorbell import ring, ring_to_rehearse
 
         agents.listeners.doorbells = (ring,)
+        agents.listeners.dry_run_bells = (ring_to_rehearse,)
         issues.listeners.approval_carriers = (_carry_out,)
 
 

@@ -11,18 +11,25 @@ from django.utils import timezone
 from agents.adapters.base import AdapterError, Completion, Usage
 from agents.catalogue import ModelEntry
 from agents.models import ModelCall, Run
+from agents.models.run import HEARTBEAT
 from agents.services.spending import NOTHING, Cost
 from engine.ceiling import microdollars
 from engine.routing import Route
 
 
 def write_calls(
-    run: Run, calls: Sequence[Completion], route: Route, entry: ModelEntry, failure: AdapterError | None = None
+    run: Run,
+    calls: Sequence[Completion],
+    route: Route,
+    entry: ModelEntry,
+    failure: AdapterError | None = None,
+    *,
+    purpose: str = HEARTBEAT,
 ) -> None:
     """Write down each call that was answered, and the one that failed after them."""
-    rows = [_row(run, route, entry, call.usage, **_answered(call)) for call in calls]
+    rows = [_row(run, route, entry, call.usage, purpose=purpose, **_answered(call)) for call in calls]
     if failure is not None:
-        rows.append(_row(run, route, entry, failure.usage, **_failed(failure)))
+        rows.append(_row(run, route, entry, failure.usage, purpose=purpose, **_failed(failure)))
     ModelCall.objects.bulk_create(rows)
 
 

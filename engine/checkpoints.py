@@ -17,7 +17,7 @@ from agents.adapters.base import AdapterError, Completion, Message, ModelRequest
 from agents.adapters.loop import model_loop
 from agents.adapters.reasoning import visible_text
 from agents.catalogue import ModelEntry
-from agents.models import Checkpoint, ModelCall, Run
+from agents.models import Checkpoint, ModelCall, Reservation, Run
 from agents.own_models import entry_for
 from agents.services.spending import Cost, OverBudget, reserve, settle
 from engine.calls import price_used
@@ -97,6 +97,8 @@ def _prepare(run: Run) -> _Task | None:
     issue = run.issue
     if issue is None or run.is_live or not run.company.checkpoints or not _was_cut(run) or run.agent.is_scripted:
         return None
+    if Reservation.objects.filter(run=run).exists():
+        return None  # another call is being paid in the run's name
     if issue.checkpoints.exclude(problem="").filter(created_at__gt=timezone.now() - AGAIN_AFTER).exists():
         return None
     before = issue.checkpoints.filter(problem="").first()

@@ -32,6 +32,13 @@ def ring_to_resume(run_id: int) -> bool:
     return _send(resume, run_id)
 
 
+def ring_to_rehearse(dry_run_id: int) -> bool:
+    """Ask some worker to see a dry re-run through; whether the broker took the message."""
+    from engine.tasks import rehearse
+
+    return _send(rehearse, dry_run_id)
+
+
 def _send(task: Any, *args: object) -> bool:
     global _silent_until
     if time.monotonic() < _silent_until:

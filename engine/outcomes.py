@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from agents.models import ActionOutcome
 from engine.text.types import Action
@@ -20,3 +21,18 @@ class Outcome:
     reason: str = ""
     effect: Effect | None = None
     approval: Approval | None = None
+
+
+def plain(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as plain JSON, for what is printed or kept without being applied."""
+    effect = outcome.effect
+    return {
+        "verb": outcome.action.verb,
+        "args": outcome.action.args,
+        "line": outcome.action.line,
+        "outcome": outcome.outcome.value,
+        "reason": outcome.reason,
+        "effect": effect.summary if effect is not None else "",
+        "before": dict(effect.before) if effect is not None else {},
+        "after": dict(effect.after) if effect is not None else {},
+    }

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Case, CharField, Q, Value, When
 from django.utils import timezone
 
-from agents.models import Pulse, Run
+from agents.models import DryRun, Pulse, Run
 from issues.models import Company
 
 EVERY = timedelta(hours=1)
@@ -33,6 +33,7 @@ def _drop_before(company: Company, moment: datetime) -> None:
     chosen = list(old.values_list("pk", flat=True)[:MOST_AT_ONCE])
     # A reply that there was stays one, if an empty one: that a run was answered is a fact, and no text.
     emptied = Case(When(reply__isnull=False, then=Value("")), default=None, output_field=CharField(null=True))
+    DryRun.objects.filter(run__in=chosen, ended_at__lt=moment).delete()
     Run.objects.filter(pk__in=chosen).update(
         system_message="", user_message="", prompt_sections=[], reply=emptied, dropped=[]
     )

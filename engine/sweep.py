@@ -17,6 +17,7 @@ from engine import leases
 from engine.claim import candidates
 from engine.clock import follow_clock
 from engine.doorbell import ring, ring_to_resume
+from engine.dry_runs import tend_dry_runs
 from engine.fence import Fenced
 from engine.record import fail, lose
 from engine.resume import MOST_ATTEMPTS
@@ -48,6 +49,7 @@ def sweep() -> None:
         wake_scheduled,
         release_forgotten,
         read_left_behind,
+        tend_dry_runs,
         ring_for_due,
         drop_old_texts,
         make_workspaces,

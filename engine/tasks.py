@@ -81,6 +81,15 @@ def resume(run_id: int) -> None:
         ring()
 
 
+@app.task(name="engine.tasks.rehearse")
+def rehearse(dry_run_id: int) -> None:
+    """See a dry re-run through: ask the model, and note what its reply would do."""
+    from engine.dry_runs import answer_dry_run
+
+    if not _stopping.is_set():
+        answer_dry_run(dry_run_id)
+
+
 @app.task(name="engine.tasks.tick")
 def tick() -> None:
     """Every few seconds: whatever time brings, and whatever was missed."""

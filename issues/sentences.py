@@ -292,6 +292,8 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "action.refused": _action_refused,
     "run.started": _run("began"),
     "run.ended": _run("ended"),
+    "run.dry_run_asked": _run("asked for a dry re-run of"),
+    "run.dry_run_ended": _run("ended the dry re-run of"),
     "run.passed": _plain("passed: nothing to do now", "run"),
     "wakeup.asked": _of_agent("asked for a run of", "run"),
     "wakeup.refused": _refused,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from django.db.models import QuerySet
@@ -12,14 +13,15 @@ from rest_framework import serializers
 
 from agents.api.wakeups import WakeupShape
 from agents.failures import explain_failure
-from agents.models import ActionOutcome, Run, RunState
-from agents.services.runs import cancel_run
+from agents.models import ActionOutcome, DryRun, DryRunState, Run, RunState, Wakeup
+from agents.services.dry_runs import ask_for_dry_run
+from agents.services.runs import cancel_run, retry_run
 from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST
 from issues.rest.paging import Page
 from issues.rest.references import agent_named, issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
-from issues.rest.shapes import CommaField, Shape, StampField, texts_of
+from issues.rest.shapes import CommaField, Shape, SomebodyField, StampField, texts_of
 from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
 
 TAG = "Runs"
@@ -69,6 +71,7 @@ class ActionShape(Shape):
 class CallShape(Shape):
     """One call of a model."""
 
+    purpose = serializers.CharField(help_text="`heartbeat` for the run itself, `dry run` for one that changed nothing.")
     provider = serializers.CharField()
     model = serializers.CharField()
     answered_model = serializers.CharField()
@@ -132,6 +135,27 @@ class PromptShape(Shape):
     built_at = StampField(source="prompt_built_at", allow_null=True)
 
 
+class DryRunShape(Shape):
+    """What the agent would answer to a run's prompt now, and what would become of it. Nothing of it was applied."""
+
+    id = serializers.IntegerField()
+    run = serializers.IntegerField(source="run_id")
+    state = serializers.ChoiceField(choices=DryRunState.choices)
+    asked_by = SomebodyField("member", allow_null=True)
+    model = serializers.CharField(help_text="The model that answered.")
+    reply = serializers.CharField(allow_null=True, help_text="Exactly as received; null before.")
+    comment = serializers.CharField(source="prose", help_text="What would have become the comment.")
+    actions = serializers.JSONField(help_text="Each action, with what would have become of it.")
+    dropped = serializers.JSONField()
+    tokens = serializers.IntegerField()
+    cost_microdollars = serializers.IntegerField(allow_null=True, help_text="Null: no known price.")
+    error_kind = serializers.CharField()
+    error = serializers.CharField()
+    created_at = StampField()
+    started_at = StampField(allow_null=True)
+    ended_at = StampField(allow_null=True)
+
+
 class WholeRunShape(RunShape):
     """A run with its prompt: all that its page shows."""
 
@@ -193,6 +217,28 @@ class RunCancel(Resource):
         scope, run = row_in_scope(self.actor, _visible(self.actor), id)
         cancel_run(actor=scope.actor, run=run)
         return _whole(self.actor).get(pk=id)
+
+
+class RunRetry(Resource):
+    @operation("Retry a run", tag=TAG, answer=WakeupShape, status=HTTPStatus.ACCEPTED)
+    def post(self, *, id: int) -> Wakeup:
+        """Wakes the same agent on the same issue once more, as things stand now."""
+        scope, run = row_in_scope(self.actor, _visible(self.actor), id)
+        return retry_run(actor=scope.actor, run=run)
+
+
+class RunDryRuns(Resource):
+    @operation("List the dry re-runs of a run", tag=TAG, query=PageQuery, answer=DryRunShape, paged=True)
+    def get(self, *, id: int, query: Mapping[str, Any]) -> Page[DryRun]:
+        _, run = row_in_scope(self.actor, _visible(self.actor), id)
+        return self.page(run.dry_runs.select_related("member__user"), NEWEST_FIRST, query)
+
+    @operation("Run a run dry", tag=TAG, answer=DryRunShape, status=HTTPStatus.ACCEPTED)
+    def post(self, *, id: int) -> DryRun:
+        """Asks the model the run's prompt once more and notes what would become of the answer; nothing is applied. It
+        costs a call. Look at the list until it is done."""
+        scope, run = row_in_scope(self.actor, _visible(self.actor), id)
+        return ask_for_dry_run(actor=scope.actor, run=run)
 
 
 def _visible(actor: Actor) -> QuerySet[Run]:

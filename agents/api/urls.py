@@ -26,6 +26,8 @@ urlpatterns = [
     path("runs/<id:id>/whole", runs.WholeRun.as_view()),
     path("runs/<id:id>/prompt", runs.RunPrompt.as_view()),
     path("runs/<id:id>/cancel", runs.RunCancel.as_view()),
+    path("runs/<id:id>/retry", runs.RunRetry.as_view()),
+    path("runs/<id:id>/dry-runs", runs.RunDryRuns.as_view()),
     path("wakeups", wakeups.Wakeups.as_view()),
     path("wakeups/<id:id>", wakeups.WakeupItem.as_view()),
     path("skills", skills.Skills.as_view()),

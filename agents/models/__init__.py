@@ -2,6 +2,7 @@
 
 from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
 from agents.models.checkpoint import Checkpoint
+from agents.models.dry_run import DryRun, DryRunState
 from agents.models.notebook import Note, Observation
 from agents.models.pulse import Pulse
 from agents.models.routine import Routine, RoutineFire
@@ -19,6 +20,8 @@ __all__ = [
     "AgentStatus",
     "Budget",
     "Checkpoint",
+    "DryRun",
+    "DryRunState",
     "ModelCall",
     "Note",
     "Observation",

@@ -112,12 +112,16 @@ class Run(models.Model):
         return self.state in LIVE
 
 
+HEARTBEAT = "heartbeat"
+"""The purpose of a run's own calls."""
+
+
 class ModelCall(models.Model):
     """One call of a model, for a run or beside one. It counts in budgets whatever became of it."""
 
     company = models.ForeignKey("issues.Company", on_delete=models.CASCADE, related_name="model_calls")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, blank=True, related_name="calls")
-    purpose = models.CharField(max_length=20, default="heartbeat")
+    purpose = models.CharField(max_length=20, default=HEARTBEAT)
     attempt = models.PositiveSmallIntegerField(default=1)
     provider = models.CharField(max_length=40)
     model = models.CharField(max_length=120)

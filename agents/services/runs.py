@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents.models import Adapter, Agent, Run, RunState, Wakeup, WakeupState
 from agents.models.run import LIVE
 from agents.services.spending import settle_unknown
-from agents.services.wakeups import leading_wakeup, ring_after_commit
+from agents.services.wakeups import leading_wakeup, ring_after_commit, run_heartbeat
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import savepoint, service
@@ -47,6 +47,14 @@ def cancel_run(*, actor: Actor, run: Run) -> Run:
     record(actor, "run.ended", issue if issue is not None else run.company, run=run.pk, state=run.state)
     ring_after_commit()  # the issue is free for whoever waits
     return run
+
+
+def retry_run(*, actor: Actor, run: Run) -> Wakeup:
+    """Let the same agent look at the same issue once more, as things stand now. Conflict, with the reason, if it
+    cannot."""
+    if run.issue is None:
+        raise Conflict("The issue of this run was deleted.")
+    return run_heartbeat(actor=actor, agent=run.agent, issue=run.issue)
 
 
 @service

@@ -20,6 +20,7 @@ def find_run(visit: Visit, pk: int, *, counted: Callable[[QuerySet[Run]], QueryS
     run = (counted(runs) if counted is not None else runs).filter(pk=pk).first()
     if run is None:
         raise NotFound(f"There is no run {pk}.")
+    run.agent.company = run.company
     return run
 
 

@@ -43,8 +43,8 @@ def causes_of(wakeups: Sequence[Wakeup], names: Names) -> list[Cause]:
 
 def chain_of(run: Run, wakeups: Sequence[Wakeup], names: Names) -> list[Link]:
     """From the beginning of the chain to this run: who woke whom, in which run. One query."""
-    if run.chain is None or not wakeups:
-        return []
+    if run.chain is None or all(wakeup.pk == run.chain for wakeup in wakeups):
+        return []  # nobody stands between
     delivered = Wakeup.objects.filter(company=run.company, chain=run.chain, run__isnull=False).order_by("pk")
     by_run: dict[int, Wakeup] = {}
     for row in delivered.defer("note"):

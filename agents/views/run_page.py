@@ -13,11 +13,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from agents.failures import explain_failure
-from agents.models import ActionOutcome, ModelCall, Run, RunAction, RunState
+from agents.models import ActionOutcome, Adapter, ModelCall, Run, RunAction, RunState
+from agents.models.run import HEARTBEAT
 from agents.views.lookup import find_run, previous_run
 from agents.views.prompts import read_reply, read_sections
 from agents.views.run_limits import budgets_left, limits_of, with_counts
 from agents.views.run_origins import causes_of, chain_of, moments_of
+from engine.dry_runs import worst_case
 from engine.text.types import DropReason
 from issues.markdown import Place
 from issues.models import Comment
@@ -25,6 +27,7 @@ from issues.names import Names, Wanted
 from issues.pages import Visit, company_page, is_partial, show
 
 MOST_WOKEN = 50
+MOST_DRY_RUNS = 5
 
 _ROWS = frozenset({"issue", "approval", "comment", "agent", "routine", "skill", "note", "finding", "observation"})
 """Names under which an action keeps the id of the row that it made: the page links to it and shows no numbers."""
@@ -64,7 +67,7 @@ def run_page(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
 def _context(visit: Visit, run: Run) -> dict[str, Any]:
     actions = list(run.actions.select_related("issue", "approval"))
     wakeups = list(run.wakeups.select_related("comment", "approval", "subject_issue").order_by("pk"))
-    calls = list(run.calls.order_by("pk"))
+    calls = list(run.calls.filter(purpose=HEARTBEAT).order_by("pk"))
     comments = list(run.comments.filter(deleted_at=None).order_by("pk"))
     names = Names(visit.company, Wanted(issues=_issues_named(actions)))
     sections = read_sections(run)
@@ -96,6 +99,9 @@ def _context(visit: Visit, run: Run) -> dict[str, Any]:
         "prices": _prices(calls),
         "limits": limits_of(run, actions, took),
         "budgets": budgets_left(run),
+        "dry_runs": list(run.dry_runs.select_related("member__user").order_by("-pk")[:MOST_DRY_RUNS]),
+        "may_run_dry": not run.is_live and run.adapter == Adapter.LLM and bool(run.user_message) and run.issue_id,
+        "worst_case": worst_case(run) if not run.is_live else None,
         "caused": list(run.caused_wakeups.select_related("issue").order_by("pk")[:MOST_WOKEN]),
     }
 

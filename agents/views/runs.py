@@ -10,12 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from agents.models import ActionOutcome, Run, RunAction, RunState
-from agents.services.runs import cancel_run
-from agents.services.wakeups import run_heartbeat
+from agents.services.dry_runs import ask_for_dry_run
+from agents.services.runs import cancel_run, retry_run
 from agents.views.lookup import as_number, find_run
 from issues.names import Names
 from issues.pages import Visit, changed, company_page, is_partial, show
-from issues.refusals import Conflict
 
 PAGE = 50
 _TEXTS = ("system_message", "user_message", "prompt_sections", "reply", "dropped")
@@ -58,11 +57,18 @@ def cancel(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
 def again(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
     """Let the same agent look at the same issue once more."""
     found = find_run(visit, run)
-    if found.issue is None:
-        raise Conflict("The issue of this run was deleted.")
-    run_heartbeat(actor=visit.person, agent=found.agent, issue=found.issue)
-    to = reverse("issue", args=[visit.company.slug, found.issue.identifier])
+    wakeup = retry_run(actor=visit.person, run=found)
+    to = reverse("issue", args=[visit.company.slug, wakeup.issue.identifier])
     return changed(request, f"{found.agent.name} is woken again.", to=to)
+
+
+@require_POST
+@company_page
+def dry_run(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
+    """Ask the run's prompt once more, and apply nothing."""
+    ask_for_dry_run(actor=visit.person, run=find_run(visit, run))
+    to = reverse("run", args=[visit.company.slug, run]) + "#dry-runs"
+    return changed(request, "The model is asked once more. What it would do will stand here.", to=to)
 
 
 def _filtered(visit: Visit, query: Any) -> QuerySet[Run]:

@@ -21,7 +21,7 @@ PAGE = 50
 TOGETHER = datetime.timedelta(minutes=10)
 """Changes of one actor that lie no farther apart are read as one."""
 
-_TOLD_OTHERWISE = ("comment.written", "run.started", "run.ended", "wakeup.asked", "issue.moved")
+_TOLD_OTHERWISE = ("comment.written", "run.started", "run.ended", "run.dry_run_ended", "wakeup.asked", "issue.moved")
 """Kinds that stand in the timeline as comments and runs, or say nothing to a reader."""
 
 

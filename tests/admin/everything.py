@@ -9,6 +9,7 @@ from django.utils import timezone
 from agents.models import (
     Budget,
     Checkpoint,
+    DryRun,
     ModelCall,
     Note,
     Observation,
@@ -78,6 +79,7 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Checkpoint.objects.create(issue=run.issue, number=1, agent=run.agent, until=last, comments=1)
     Note.objects.create(agent=run.agent, run=run, key="key", folded_key="key", text="Text", written_at=now)
     Observation.objects.create(agent=run.agent, run=run, issue=run.issue, text="Seen", made_at=now)
+    DryRun.objects.create(company=company, run=run, member=build.member_row(build.owner_of(company)))
     Budget.objects.create(company=company, agent=run.agent, tokens=1_000)
     month = datetime.date(2027, 1, 1)
     Spending.objects.create(company=company, agent=run.agent, month=month)

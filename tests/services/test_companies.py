@@ -11,7 +11,7 @@ from django.apps import apps
 from django.db.models import Model
 from django.utils import timezone
 
-from agents.models import Agent, Checkpoint
+from agents.models import Agent, Checkpoint, DryRun
 from agents.services.notebook import remember, write_note
 from agents.services.routines import fire_routine
 from agents.services.runs import cancel_run
@@ -223,6 +223,7 @@ def fill(company: Company) -> None:
     write_note(actor=worker, issue=issue, key="idea", text="Ask Bob.")
     remember(actor=worker, issue=issue, text="Bob knows.")
     reserve(worker.run, Cost(1, 1), starts_run=True)
+    DryRun.objects.create(company=company, run=worker.run, member=owner.member)
     fire_routine(routine=build.routine(company, ada), now=timezone.now() + timedelta(days=2))
     create_agent_key(actor=owner, agent=bob)
     create_run_key(run=worker.run, expires_at=worker.run.deadline_at)

@@ -17,6 +17,7 @@ from agents.models import (
     Agent,
     Budget,
     Checkpoint,
+    DryRun,
     Note,
     Reservation,
     Routine,
@@ -109,6 +110,9 @@ class Scene:
 
     def routine(self) -> Routine:
         return build.routine(self.company, self.ada)
+
+    def dry_run(self) -> DryRun:
+        return DryRun.objects.create(company=self.company, run=self.run, member=self.member)
 
     def action(self) -> RunAction:
         return RunAction.objects.create(run=self.run, ordinal=0, line=1, verb="pass", outcome=ActionOutcome.APPLIED)
@@ -208,6 +212,9 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "run_state_known": lambda s: update(s.run, state="weird", ended_at=timezone.now()),
     "run_ended_at_with_state": lambda s: update(s.run, ended_at=timezone.now()),
     "run_applied_has_reply": lambda s: update(s.run, adapter="llm", applied_at=timezone.now()),
+    "dry_run_one_open_per_run": lambda s: s.again(s.dry_run()),
+    "dry_run_state_known": lambda s: update(s.dry_run(), state="weird", ended_at=timezone.now()),
+    "dry_run_ended_at_with_state": lambda s: update(s.dry_run(), ended_at=timezone.now()),
     "run_action_once": lambda s: s.again(s.action()),
     "run_action_outcome_known": lambda s: update(s.action(), outcome="perhaps"),
     "routine_fires_once": fire_twice,

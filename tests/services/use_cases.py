@@ -14,11 +14,13 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, TypeGuard
 
+from django.utils import timezone
+
 import agents.services
 import issues.services
-from agents.models import Agent, Routine, Run, Skill
+from agents.models import Agent, Routine, Run, RunState, Skill
 from agents.services import agents as hiring
-from agents.services import notebook, routines, runs, skills, spending, wakeups
+from agents.services import dry_runs, notebook, routines, runs, skills, spending, wakeups
 from issues.actors import Actor, Person, Worker
 from issues.models import (
     ApiKey,
@@ -219,6 +221,21 @@ def _undone(world: World, actor: Actor) -> Mapping[str, Any]:
     return {"company": world.company, "trace": trace.taken()}
 
 
+def _answered_run(world: World) -> Run:
+    """A run that a model answered, with its prompt."""
+    return Run.objects.create(
+        company=world.company,
+        agent=world.ada,
+        issue=world.own,
+        state=RunState.SUCCEEDED,
+        adapter="llm",
+        user_message="Look.",
+        reply="Seen.",
+        deadline_at=timezone.now(),
+        ended_at=timezone.now(),
+    )
+
+
 def _kept_view(world: World, actor: Actor) -> SavedView:
     """A view of the actor, or of the owner for those who keep none."""
     keeps = actor if actor in (world.owner, world.board) else world.owner
@@ -396,6 +413,7 @@ USE_CASES: dict[Service, UseCase] = {
         lambda w, a: {"routine": w.routine, "enabled": False}, BOARD, DENY, "routine.switched"
     ),
     runs.cancel_run: UseCase(lambda w, a: {"run": w.bobs_run}, BOARD, DENY, "run.ended"),
+    dry_runs.ask_for_dry_run: UseCase(lambda w, a: {"run": _answered_run(w)}, BOARD, DENY, "run.dry_run_asked"),
     runs.check_out: UseCase(
         lambda w, a: {"issue": w.spare, "agent": a.agent if isinstance(a, Worker) else w.bob},
         BOARD,

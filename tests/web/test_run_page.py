@@ -6,15 +6,17 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from django.test import Client
+from django.conf import settings
+from django.test import Client, override_settings
 
 from agents.adapters import registry
 from agents.adapters.base import AdapterError, ErrorKind, Usage
 from agents.catalogue import ModelEntry, Price
 from agents.failures import UNKNOWN, explain_failure, explained_kinds
-from agents.models import Agent, ModelCall, Run
+from agents.models import Agent, DryRun, ModelCall, Run
 from agents.services.spending import set_budget
 from engine.calls import price_used
+from engine.dry_runs import answer_dry_run
 from issues.actors import Person
 from issues.models import Company, Issue
 from tests import build
@@ -186,6 +188,50 @@ def test_the_whole_run_is_to_be_had_as_json(page: Client, founder: Person, issue
     assert kept["prompt"]["facts"]["parameters"]["tier"] == "full"
     assert kept["calls"][0]["price"]["input"] == "0"
     assert (kept["next_step"], kept["reply"].strip()) == ("", "Noted.")
+
+
+def test_a_dry_re_run_is_asked_for_and_read_on_the_page(page: Client, company: Company, issue: Issue) -> None:
+    run = run_next()
+    assert "Dry re-run" in read(page, run)
+    answer = page.post(f"/acme/runs/{run.pk}/dry-run/")
+    assert answer.headers["Location"] == f"/acme/runs/{run.pk}/#dry-runs"
+    assert "Waits for a worker" in read(page, run)
+    Agent.objects.update(script="- reply: |\n    Done.\n\n    /status done\n    /status nonsense\n")
+    answer_dry_run(DryRun.objects.get().pk)
+    words = read(page, run)
+    for part in (
+        "Dry re-runs Nothing of this was applied", "The comment would have been Done.", "Would apply /status done",
+        "Would fail /status nonsense",
+    ):  # fmt: skip
+        assert part in words, part
+    assert "2 actions" not in words  # the run's own outcome is what it was
+
+
+def test_what_another_run_would_cost_is_said_before(page: Client, issue: Issue, model: FakeModel) -> None:
+    run = run_next()
+    assert "costs nothing: no model is asked" in read(page, run)
+    Agent.objects.update(provider="openai", model="gpt-4.1")
+    with override_settings(LLM=replace(settings.LLM, openai_api_key="sk-test")):
+        words = read(page, run)
+    assert "A dry re-run costs at most $0." in words
+    Agent.objects.update(model="nobody-knows")
+    with override_settings(LLM=replace(settings.LLM, openai_api_key="sk-test")):
+        assert "the price of the model is not known" in read(page, run)
+
+
+def test_a_dry_re_run_by_the_api(founder: Person, issue: Issue) -> None:
+    run, api = run_next(), as_person(founder)
+    answer = api.post(f"runs/{run.pk}/dry-runs")
+    assert (answer.status, answer["state"]) == (202, "pending")
+    assert api.post(f"runs/{run.pk}/dry-runs").status == 409
+    answer_dry_run(answer["id"])
+    [row] = api.get(f"runs/{run.pk}/dry-runs").rows
+    assert (row["state"], row["comment"], row["asked_by"]["kind"]) == ("done", "Noted.", "member")
+
+
+def test_a_retry_by_the_api_wakes_the_agent_there(founder: Person, issue: Issue) -> None:
+    answer = as_person(founder).post(f"runs/{run_next().pk}/retry")
+    assert (answer.status, answer["source"], answer["issue"]) == (202, "manual", "ACME-1")
 
 
 def test_it_takes_few_queries_however_much_happened(page: Client, company: Company, founder: Person) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from engine.outcomes import Outcome
+from engine.outcomes import Outcome, plain
 from engine.workbench import Trial, find_pair, try_reply
 from issues.refusals import Refusal
 
@@ -63,19 +63,7 @@ def _plain(trial: Trial) -> dict[str, Any]:
         "run": None if trial.is_dry else trial.run.pk,
         "state": trial.run.state,
         "error": trial.run.error,
-        "actions": [
-            {
-                "verb": outcome.action.verb,
-                "args": outcome.action.args,
-                "line": outcome.action.line,
-                "outcome": outcome.outcome.value,
-                "reason": outcome.reason,
-                "effect": outcome.effect.summary if outcome.effect else "",
-                "before": dict(outcome.effect.before) if outcome.effect else {},
-                "after": dict(outcome.effect.after) if outcome.effect else {},
-            }
-            for outcome in trial.outcomes
-        ],
+        "actions": [plain(outcome) for outcome in trial.outcomes],
         "dropped": trial.run.dropped,
         "hint": trial.run.hint,
     }
