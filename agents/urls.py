@@ -45,6 +45,7 @@ company_patterns: Patterns = [
     path("settings/models/", providers.providers, name="providers"),
     path("settings/budgets/", budgets.budgets, name="budgets"),
     path("costs/", costs.costs, name="costs"),
+    path("costs/table.csv", costs.costs_table, name="costs-table"),
     path("start/", start.start, name="start"),
     path("start/agent/", start.hire, name="hire-first"),
     path("start/issue/", start.open_issue, name="open-first"),

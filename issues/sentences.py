@@ -334,3 +334,6 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "key.created": _plain("made an API key", "link"),
     "key.revoked": _plain("revoked an API key", "link"),
 }
+
+KINDS = tuple(_TELLERS)
+"""Every kind of line that there are words for."""

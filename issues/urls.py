@@ -118,6 +118,7 @@ company_patterns: Patterns = [
     path("profile/browser/", profile.browser, name="set-browser"),
     path("findings/", findings.findings, name="findings"),
     path("activity/", activity.activity, name="activity"),
+    path("activity/table.csv", activity.activity_table, name="activity-table"),
 ]
 
 urlpatterns = [

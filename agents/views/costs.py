@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, NullIf, TruncDate
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -17,8 +18,14 @@ from agents.services.spending import this_month
 from issues.charts import draw
 from issues.names import Names
 from issues.pages import Visit, company_page, show
+from issues.spreadsheets import Cell, csv_answer
 
 MOST_ISSUES = 20
+ROWS_AT_ONCE = 1_000
+MICRO = 1_000_000
+
+_MODEL = Coalesce(NullIf(F("answered_model"), Value("")), F("model"))
+"""The model that answered, or that was asked."""
 
 _FIGURES: dict[str, Any] = {
     "calls": Count("pk"),
@@ -57,9 +64,7 @@ def costs(request: HttpRequest, visit: Visit) -> HttpResponse:
     """`month` is one like 2026-11, in UTC as budgets are; the present one unless asked."""
     month = _month(request.GET.get("month", ""))
     following = _following(month)
-    calls = ModelCall.objects.filter(
-        company=visit.company, started_at__gte=_midnight(month), started_at__lt=_midnight(following)
-    )
+    calls = _calls(visit, month)
     days = _days(calls, month, following)
     totals = calls.aggregate(**_FIGURES)
     measure = "money" if totals["money"] else "tokens"
@@ -77,6 +82,56 @@ def costs(request: HttpRequest, visit: Visit) -> HttpResponse:
         "budget": Budget.objects.filter(company=visit.company, agent=None).first(),
     }
     return show(request, visit, "agents/costs.html", context)
+
+
+@require_safe
+@company_page
+def costs_table(request: HttpRequest, visit: Visit) -> StreamingHttpResponse:
+    """The month for a spreadsheet: a row for each day, agent, model and issue."""
+    month = _month(request.GET.get("month", ""))
+    return csv_answer(f"{visit.company.slug}-costs-{month:%Y-%m}.csv", _HEADER, _rows(visit, month))
+
+
+_HEADER = (
+    "Day (UTC)", "Agent", "Handle", "Project", "Issue", "Title", "Provider", "Model", "For", "Calls", "Input tokens",
+    "Cached of them", "Output tokens", "Reasoning of them", "Cost (USD)", "Calls without a known price",
+)  # fmt: skip
+
+
+def _rows(visit: Visit, month: datetime.date) -> Iterator[Sequence[Cell]]:
+    """The cost is empty where no call has a known price, which is not the same as nothing."""
+    keys = (
+        "day", "run__agent__name", "run__agent__handle", "run__issue__project__name", "run__issue__number",
+        "run__issue__title", "provider", "named", "purpose",
+    )  # fmt: skip
+    sums = {name: Sum(f"{name}_tokens") for name in ("input", "cached", "output", "reasoning")}
+    calls = _calls(visit, month).annotate(day=TruncDate("started_at", tzinfo=datetime.UTC), named=_MODEL)
+    rows: Any = calls.order_by().values(*keys).annotate(**_FIGURES, **sums).order_by(*keys)
+    for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        number, money = row["run__issue__number"], row["money"]
+        yield (
+            f"{row['day']:%Y-%m-%d}",
+            row["run__agent__name"],
+            row["run__agent__handle"],
+            row["run__issue__project__name"],
+            f"{visit.company.key}-{number}" if number else "",
+            row["run__issue__title"],
+            row["provider"],
+            row["named"],
+            row["purpose"],
+            row["calls"],
+            row["input"],
+            row["cached"],
+            row["output"],
+            row["reasoning"],
+            None if money is None else money / MICRO,
+            row["unpriced"],
+        )
+
+
+def _calls(visit: Visit, month: datetime.date) -> QuerySet[ModelCall]:
+    begin, end = _midnight(month), _midnight(_following(month))
+    return ModelCall.objects.filter(company=visit.company, started_at__gte=begin, started_at__lt=end)
 
 
 def _month(asked: str) -> datetime.date:
@@ -131,12 +186,11 @@ def _tables(visit: Visit, calls: QuerySet[ModelCall]) -> list[Table]:
         identifier = f"{visit.company.key}-{number}"
         return f"{identifier} {row['run__issue__title']}", reverse("issue", args=[slug, identifier])
 
-    model = Coalesce(NullIf(F("answered_model"), Value("")), F("model"))
     project = calls.values("run__issue__project", "run__issue__project__name")
     issue = calls.values("run__issue__number", "run__issue__title")
     return [
         Table("By agent", "Agent", _shares(calls.values("run__agent"), by_agent)),
-        Table("By model", "Model", _shares(calls.values(named=model), lambda row: (row["named"], ""))),
+        Table("By model", "Model", _shares(calls.values(named=_MODEL), lambda row: (row["named"], ""))),
         Table("By project", "Project", _shares(project, by_project)),
         Table("By issue", "Issue", _shares(issue, by_issue, most=MOST_ISSUES)),
     ]

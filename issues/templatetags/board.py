@@ -139,7 +139,7 @@ def seconds(value: float | None) -> str:
     if whole < MINUTE:
         return f"{whole} s"
     if whole < HOUR:
-        return f"{whole // MINUTE} min {whole % MINUTE} s"
+        return f"{whole // MINUTE} min {whole % MINUTE} s" if whole % MINUTE else f"{whole // MINUTE} min"
     return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
 
 

@@ -1,21 +1,30 @@
-"""The audit, newest first."""
+"""The audit, newest first: a page of it, and all of it as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import strip_tags
 from django.views.decorators.http import require_safe
 
 from issues.models import Activity, Company
 from issues.names import NamedIssue, Names, Somebody, Wanted
 from issues.pages import Visit, company_page, is_partial, show
 from issues.sentences import Sentence, named_in, tell
+from issues.spreadsheets import Cell, csv_answer
+from issues.views.audit_selection import GROUPS, AuditSelection
 
 LINES = 100
+TABLE_LINES = 1_000
+
+COUNTED = 10_000
+"""Lines that are counted: more are "more than" these, since counting reads them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,9 @@ class ToldLine:
 @company_page
 def activity(request: HttpRequest, visit: Visit) -> HttpResponse:
     """A page of lines; `before` is the id of the last line of the page before."""
-    lines = newest_lines(visit.company)
+    selection = AuditSelection.read(request.GET)
+    chosen = selection.apply(visit.company)
+    lines = chosen
     before = request.GET.get("before", "")
     if before.isascii() and before.isdigit() and len(before) < 19:
         lines = lines.filter(pk__lt=int(before))
@@ -41,11 +52,48 @@ def activity(request: HttpRequest, visit: Visit) -> HttpResponse:
     names = Names(visit.company, wanted_by(shown))
     context = {
         "at": reverse("activity", args=[visit.company.slug]),
+        "selection": selection,
+        "groups": GROUPS,
+        "names": names,
+        "found": chosen.order_by()[: COUNTED + 1].count(),
+        "most_counted": COUNTED,
         "told": tell_lines(shown, names, f"/{visit.company.slug}/"),
         "next": shown[-1].pk if len(rows) > LINES else None,
     }
     template = "issues/activity_lines.html" if is_partial(request) else "issues/activity.html"
     return show(request, visit, template, context)
+
+
+@require_safe
+@company_page
+def activity_table(request: HttpRequest, visit: Visit) -> StreamingHttpResponse:
+    """The selected lines for a spreadsheet."""
+    selection = AuditSelection.read(request.GET)
+    name = f"{visit.company.slug}-activity-{timezone.now():%Y-%m-%d}.csv"
+    return csv_answer(name, _HEADER, _table(visit.company, selection.apply(visit.company)))
+
+
+_HEADER = ("Line", "Time (UTC)", "Actor", "Handle", "Actor is", "Kind", "Issue", "What")
+
+
+def _table(company: Company, lines: QuerySet[Activity]) -> Iterator[Sequence[Cell]]:
+    """The lines from newest to oldest, some at a time: names are looked up for so many, and no more are held."""
+    before: int | None = None
+    while rows := list((lines if before is None else lines.filter(pk__lt=before))[:TABLE_LINES]):
+        before = rows[-1].pk
+        names = Names(company, wanted_by(rows))
+        for told in tell_lines(rows, names, f"/{company.slug}/"):
+            line, actor = told.line, told.actor
+            yield (
+                line.pk,
+                f"{line.created_at:%Y-%m-%d %H:%M:%S}",
+                actor.name if actor is not None else "Trimus",
+                actor.handle if actor is not None else "",
+                line.get_actor_kind_display(),
+                line.kind,
+                told.issue.identifier if told.issue is not None else "",
+                html.unescape(strip_tags(told.sentence.text)),
+            )
 
 
 def newest_lines(company: Company) -> QuerySet[Activity]:
