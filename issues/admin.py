@@ -230,7 +230,28 @@ class CommentPage(Shown):
     list_filter = ("created_at", ("pinned_at", admin.EmptyFieldListFilter), ("deleted_at", admin.EmptyFieldListFilter))
     search_fields = ("body", "issue__title")
     long = ("body",)
-    related = (("agents.wakeup", "comment", "wakeups"),)
+    related = (
+        ("agents.wakeup", "comment", "wakeups"),
+        ("issues.commentversion", "comment", "versions"),
+        ("issues.reaction", "comment", "reactions"),
+    )
+
+
+@admin.register(models.CommentVersion)
+class CommentVersionPage(Shown):
+    list_display = ("pk", link("comment"), "written_at")
+    list_select_related = ("comment",)
+    list_filter = ("written_at",)
+    search_fields = ("body",)
+    long = ("body",)
+
+
+@admin.register(models.Reaction)
+class ReactionPage(Shown):
+    list_display = ("pk", "kind", link("member"), link("comment"), "created_at")
+    list_select_related = ("member__user", "comment")
+    list_filter = ("kind",)
+    search_fields = ("member__handle",)
 
 
 @admin.register(models.Approval)

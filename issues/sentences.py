@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from issues.models import Activity, Priority, Status, Verdict
+from issues.models import Activity, Priority, ReactionKind, Status, Verdict
 from issues.names import Names, Somebody, Wanted
 
 Data = Mapping[str, Any]
@@ -229,6 +229,12 @@ def _budget(words: str) -> Callable[[_Told], Sentence]:
     return say
 
 
+def _reacted(words: str) -> Callable[[_Told], Sentence]:
+    return lambda told: Sentence(
+        format_html("{} “{}” of a comment", words, ReactionKind(told.data["reaction"]).label), "react"
+    )
+
+
 def _run(words: str) -> Callable[[_Told], Sentence]:
     return lambda told: Sentence(format_html("{} {}", words, told.run()), "run")
 
@@ -277,6 +283,8 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "comment.written": _plain("commented", "comment"),
     "comment.edited": _plain("edited a comment", "edit"),
     "comment.deleted": _plain("deleted a comment", "trash"),
+    "comment.reacted": _reacted("said"),
+    "comment.unreacted": _reacted("took back"),
     "comment.pinned": _plain("pinned a comment", "pin"),
     "comment.unpinned": _plain("unpinned a comment", "pin"),
     "approval.requested": _approval_requested,

@@ -14,6 +14,7 @@ from issues.views import (
     design,
     findings,
     founding,
+    history,
     home,
     inbox,
     issue,
@@ -27,6 +28,7 @@ from issues.views import (
     profile,
     projects,
     quick,
+    reactions,
     reviews,
     saved,
     session,
@@ -63,6 +65,8 @@ issue_patterns: Patterns = [
     path("comments/", comments.write, name="write-comment"),
     path("comments/<int:comment>/", comments.edit, name="edit-comment"),
     path("comments/<int:comment>/delete/", comments.delete, name="delete-comment"),
+    path("comments/<int:comment>/history/", history.comment_history, name="comment-history"),
+    path("comments/<int:comment>/reaction/", reactions.reaction, name="react"),
     path("comments/<int:comment>/pin/", comments.pin, name="pin-comment"),
 ]
 

@@ -10,12 +10,14 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 
 from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
-from issues.models import Comment
+from issues.models import Comment, Reaction, ReactionKind
+from issues.refusals import NotFound
 from issues.rest.paging import Page
 from issues.rest.scope import issue_in_scope, row_in_scope
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField, texts_of
 from issues.rest.views import PageQuery, Resource, operation
 from issues.services.comments import delete_comment, edit_comment, pin_comment, unpin_comment, write_comment
+from issues.services.reactions import react, take_back_reaction
 
 TAG = "Comments"
 
@@ -39,6 +41,12 @@ class CommentQuery(PageQuery):
 
 class CommentForm(Form):
     body = serializers.CharField(help_text="Markdown, at most 64 kB.")
+
+
+class EditedCommentForm(CommentForm):
+    call = serializers.BooleanField(
+        required=False, help_text="Wake and tell whom a new comment would. Otherwise an edit wakes nobody."
+    )
 
 
 class NewCommentForm(CommentForm):
@@ -66,9 +74,9 @@ class CommentItem(Resource):
     def get(self, *, id: int) -> Comment:
         return row_in_scope(self.actor, _with_company(), id)[1]
 
-    @operation("Edit a comment", tag=TAG, body=CommentForm, answer=CommentShape)
+    @operation("Edit a comment", tag=TAG, body=EditedCommentForm, answer=CommentShape)
     def patch(self, *, id: int, form: Mapping[str, Any]) -> Comment:
-        """The caller's own. It wakes nobody."""
+        """The caller's own. It wakes nobody unless `call` says so."""
         scope, comment = row_in_scope(self.actor, _with_company(), id)
         return edit_comment(actor=scope.actor, comment=comment, **{"body": comment.body} | dict(form))
 
@@ -90,6 +98,42 @@ class CommentPin(Resource):
     def delete(self, *, id: int) -> None:
         scope, comment = row_in_scope(self.actor, _with_company(), id)
         unpin_comment(actor=scope.actor, comment=comment)
+
+
+class ReactionShape(Shape):
+    """What a member made of a comment. It wakes nobody."""
+
+    reaction = serializers.ChoiceField(choices=ReactionKind.choices, source="kind")
+    by = SomebodyField("member")
+    created_at = StampField()
+
+
+class ReactionForm(Form):
+    reaction = serializers.ChoiceField(choices=ReactionKind.choices)
+
+
+class CommentReactions(Resource):
+    @operation("List reactions to a comment", tag=TAG, query=PageQuery, answer=ReactionShape, paged=True)
+    def get(self, *, id: int, query: Mapping[str, Any]) -> Page[Reaction]:
+        _, comment = row_in_scope(self.actor, _with_company(), id)
+        return self.page(comment.reactions.select_related("member__user"), OLDEST_FIRST, query)
+
+    @operation("React to a comment", tag=TAG, body=ReactionForm, answer=CommentShape)
+    def post(self, *, id: int, form: Mapping[str, Any]) -> Comment:
+        """Once of each kind. People only. It wakes nobody."""
+        scope, comment = row_in_scope(self.actor, _with_company(), id)
+        react(actor=scope.actor, comment=comment, kind=ReactionKind(form["reaction"]))
+        return comment
+
+
+class CommentReactionItem(Resource):
+    @operation("Take a reaction back", tag=TAG)
+    def delete(self, *, id: int, reaction: str) -> None:
+        """The caller's own of that kind, if there is one."""
+        if reaction not in ReactionKind.values:
+            raise NotFound("There is no such reaction.")
+        scope, comment = row_in_scope(self.actor, _with_company(), id)
+        take_back_reaction(actor=scope.actor, comment=comment, kind=ReactionKind(reaction))
 
 
 def _shown() -> QuerySet[Comment]:

@@ -48,6 +48,8 @@ urlpatterns = [
     path("activity", history.CompanyActivity.as_view()),
     path("comments/<id:id>", comments.CommentItem.as_view()),
     path("comments/<id:id>/pin", comments.CommentPin.as_view()),
+    path("comments/<id:id>/reactions", comments.CommentReactions.as_view()),
+    path("comments/<id:id>/reactions/<slug:reaction>", comments.CommentReactionItem.as_view()),
     path("attachments/<id:id>", files.AttachmentItem.as_view()),
     path("attachments/<id:id>/content", files.AttachmentContent.as_view()),
     path("approvals", approvals.Approvals.as_view()),

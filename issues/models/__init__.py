@@ -3,7 +3,7 @@
 from issues.models.activity import Activity, ActorKind
 from issues.models.approval import Approval, ApprovalKind, ApprovalStatus
 from issues.models.attachment import Attachment, Blob, Extraction, FileUse
-from issues.models.comment import Comment
+from issues.models.comment import Comment, CommentVersion
 from issues.models.company import Company, CompanyStatus, Handle, Member, Role
 from issues.models.finding import Finding
 from issues.models.inbox import WANTING, InboxItem, InboxKind
@@ -12,6 +12,7 @@ from issues.models.kept_answer import KeptAnswer
 from issues.models.key import ApiKey
 from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
+from issues.models.reaction import Reaction, ReactionKind
 from issues.models.saved_view import SavedView
 from issues.models.user import LoginLink, User
 from issues.models.watch import Watch
@@ -29,6 +30,7 @@ __all__ = [
     "Blob",
     "Blocker",
     "Comment",
+    "CommentVersion",
     "Company",
     "CompanyStatus",
     "Extraction",
@@ -47,6 +49,8 @@ __all__ = [
     "PolicyRule",
     "Priority",
     "Project",
+    "Reaction",
+    "ReactionKind",
     "Reviewer",
     "Role",
     "SavedView",

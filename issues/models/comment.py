@@ -42,3 +42,14 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return f"comment {self.pk} on {self.issue_id}"
+
+
+class CommentVersion(models.Model):
+    """What a comment said before it was edited. Deleting the comment erases these, too."""
+
+    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="versions")
+    body = models.TextField()
+    written_at = models.DateTimeField(help_text="From when on the comment said this.")
+
+    def __str__(self) -> str:
+        return f"comment {self.comment_id} as of {self.written_at:%Y-%m-%d %H:%M}"

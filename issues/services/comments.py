@@ -11,12 +11,12 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import Wake, service, wake
-from issues.models import Comment, InboxKind, Issue, Member
+from issues.models import Comment, CommentVersion, InboxKind, Issue, Member
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
 from issues.services.approvals import answer_open_questions
 from issues.services.inbox import settle_issue
-from issues.services.mentions import mentioned_in, wake_mentioned
+from issues.services.mentions import Mentioned, mentioned_in, wake_mentioned
 from issues.services.watching import follow, tell_answered
 from issues.sources import WakeupSource
 from issues.texts import check_text
@@ -54,29 +54,13 @@ def write_comment(
         raise Invalid("A comment has an author.")
     comment.save(force_insert=True)
     record(actor, "comment.written", issue, comment=comment.pk)
-    mentioned = wake_mentioned(
-        actor, issue, comment.body if speech is None else speech, comment=comment, without=without
-    )
+    mentioned = _call(actor, comment, comment.body if speech is None else speech, without=without)
     if isinstance(actor, Worker):
         tell_answered(comment, named=mentioned.members)
     if isinstance(actor, Person) and member is not None:
         follow(issue, [member])
         settle_issue(issue, InboxKind.BLOCKED, InboxKind.STOPPED)
         answer_open_questions(actor, issue, comment)
-        others = [agent for agent in mentioned.agents if agent.pk != issue.assignee_agent_id]
-        assignee = None if others else _assignee_to_wake(issue)
-        if assignee is not None and assignee not in mentioned.agents and assignee.handle not in without:
-            wake(
-                Wake(
-                    agent_id=assignee.pk,
-                    issue=issue,
-                    source=WakeupSource.COMMENTED,
-                    actor=actor,
-                    comment=comment,
-                    subject=str(comment.pk),
-                    reason=f"{actor} commented on your issue.",
-                )
-            )
     return comment
 
 
@@ -94,22 +78,29 @@ def preview_wakes(*, issue: Issue, body: str) -> WakePreview:
 
 
 @service
-def edit_comment(*, actor: Actor, comment: Comment, body: str) -> Comment:
-    """Change the own comment, visibly. It wakes nobody."""
+def edit_comment(*, actor: Actor, comment: Comment, body: str, call: bool = False) -> Comment:
+    """Change the own comment, visibly; what it said before can be read. It wakes nobody, unless `call` says so: then
+    whom a new comment would."""
     comment = _own_comment(actor, comment)
     text = check_text(body, "comment", required=True)
     if text != comment.body:
+        written_at = comment.edited_at or comment.created_at
+        CommentVersion.objects.create(comment=comment, body=comment.body, written_at=written_at)
         comment.body = text
         comment.edited_at = timezone.now()
         comment.save(update_fields=["body", "edited_at"])
         record(actor, "comment.edited", comment.issue, comment=comment.pk)
+    if call:
+        _call(actor, comment, comment.body)
     return comment
 
 
 @service
 def delete_comment(*, actor: Actor, comment: Comment) -> Comment:
-    """Erase the own comment's text; that there was one stays visible."""
+    """Erase the own comment's text, with all that it said before; that there was one stays visible."""
     comment = _own_comment(actor, comment)
+    comment.versions.all().delete()
+    comment.reactions.all().delete()
     comment.body = "(deleted)"
     comment.deleted_at = timezone.now()
     comment.pinned_at = comment.pinned_by = None
@@ -140,6 +131,27 @@ def unpin_comment(*, actor: Actor, comment: Comment) -> Comment:
         comment.save(update_fields=["pinned_at", "pinned_by"])
         record(actor, "comment.unpinned", comment.issue, comment=comment.pk)
     return comment
+
+
+def _call(actor: Actor, comment: Comment, speech: str, *, without: Collection[str] = ()) -> Mentioned:
+    """Wake and tell whom the comment is for; answer whom it names."""
+    issue = comment.issue
+    mentioned = wake_mentioned(actor, issue, speech, comment=comment, without=without)
+    others = [agent for agent in mentioned.agents if agent.pk != issue.assignee_agent_id]
+    assignee = _assignee_to_wake(issue) if isinstance(actor, Person) and not others else None
+    if assignee is not None and assignee not in mentioned.agents and assignee.handle not in without:
+        wake(
+            Wake(
+                agent_id=assignee.pk,
+                issue=issue,
+                source=WakeupSource.COMMENTED,
+                actor=actor,
+                comment=comment,
+                subject=str(comment.pk),
+                reason=f"{actor} commented on your issue.",
+            )
+        )
+    return mentioned
 
 
 def _assignee_to_wake(issue: Issue) -> Agent | None:

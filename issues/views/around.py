@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import CharField, Exists, OuterRef, Q, Value
 
-from issues.models import Blocker, Issue, Reviewer, Verdict, Watch
+from issues.models import Blocker, Comment, Issue, Reaction, ReactionKind, Reviewer, Verdict, Watch
 from issues.names import Names, Somebody
 
 
@@ -34,9 +35,24 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
+class Reacted:
+    """One kind of reaction to a comment, with who gave it."""
+
+    kind: ReactionKind
+    who: list[Somebody]
+
+    @property
+    def names(self) -> str:
+        return ", ".join(one.name for one in self.who)
+
+
+@dataclass(frozen=True, slots=True)
 class People:
+    """Who judges the issue, who follows it, and who reacted to which of its comments (by id)."""
+
     reviewers: list[Judge] = field(default_factory=list)
     watchers: list[Somebody] = field(default_factory=list)
+    reactions: dict[int, list[Reacted]] = field(default_factory=dict)
 
 
 def read_family(issue: Issue) -> Family:
@@ -61,8 +77,8 @@ def read_family(issue: Issue) -> Family:
     )
 
 
-def read_people(issue: Issue, names: Names) -> People:
-    """One query."""
+def read_people(issue: Issue, names: Names, comments: Iterable[Comment]) -> People:
+    """One query, with the reactions to those of its comments."""
     text = CharField()
     none = Value("", text)
     reviewers = Reviewer.objects.filter(issue=issue).values_list(
@@ -71,11 +87,30 @@ def read_people(issue: Issue, names: Names) -> People:
     watches = Watch.objects.filter(issue=issue).values_list(
         Value("watch", text), "pk", Value(0), "member_id", none, none
     )
+    reactions = Reaction.objects.filter(comment__in=[comment.pk for comment in comments]).values_list(
+        Value("reaction", text), "pk", "comment_id", "member_id", "kind", none
+    )
     people = People()
-    for kind, _, agent, member, verdict, note in sorted(reviewers.union(watches, all=True), key=lambda row: row[:2]):
-        who = names.somebody(agent=agent or None, member=member)
+    for kind, _, other, member, word, note in sorted(
+        reviewers.union(watches, reactions, all=True), key=lambda row: row[:2]
+    ):
         if kind == "reviewer":
-            people.reviewers.append(Judge(who, Verdict(verdict), note))
-        elif who is not None and who.is_present:
+            people.reviewers.append(Judge(names.somebody(agent=other, member=member), Verdict(word), note))
+            continue
+        who = names.members.get(member)
+        if who is None:
+            continue
+        if kind == "reaction":
+            _add_reaction(people.reactions.setdefault(other, []), ReactionKind(word), who)
+        elif who.is_present:
             people.watchers.append(who)
     return people
+
+
+def _add_reaction(given: list[Reacted], kind: ReactionKind, who: Somebody) -> None:
+    """In the order in which each kind was first given."""
+    same = next((reacted for reacted in given if reacted.kind is kind), None)
+    if same is None:
+        given.append(Reacted(kind, [who]))
+    else:
+        same.who.append(who)

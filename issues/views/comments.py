@@ -42,7 +42,7 @@ def edit(request: HttpRequest, visit: Visit, identifier: str, comment: int) -> H
     found = find_comment(issue, comment)
     if request.method != "POST":
         return show(request, visit, "issues/edit_comment.html", {"issue": issue, "comment": found})
-    edit_comment(actor=visit.person, comment=found, body=request.POST.get("body", ""))
+    edit_comment(actor=visit.person, comment=found, body=request.POST.get("body", ""), call="call" in request.POST)
     return changed(request, "The comment is changed.", to=_at(visit, identifier, comment))
 
 

@@ -25,6 +25,8 @@ from issues.models import (
     Issue,
     Label,
     Priority,
+    Reaction,
+    ReactionKind,
     Reviewer,
     Status,
     Watch,
@@ -60,7 +62,14 @@ def older_entries(request: HttpRequest, visit: Visit, identifier: str) -> HttpRe
     rows = read_rows(issue, before=read_before(request.GET.get("before", "")))
     names = Names(visit.company, rows.wanted)
     place = Place(visit.company.key, names.handles)
-    context = {"issue": issue, "entries": build_timeline(rows, names, place.root), "place": place, "names": names}
+    people = read_people(issue, names, rows.comments)
+    context = {
+        "issue": issue,
+        "entries": build_timeline(rows, names, place.root, people.reactions),
+        "place": place,
+        "names": names,
+        "reaction_kinds": list(ReactionKind),
+    }
     return show(request, visit, "issues/entries.html", context)
 
 
@@ -110,7 +119,9 @@ def _with_hints() -> QuerySet[Issue]:
     here = OuterRef("pk")
     return Issue.objects.select_related("company", "project", "parent").annotate(
         has_family=Exists(Issue.objects.filter(parent=here)) | Exists(_links()),
-        has_people=Exists(Reviewer.objects.filter(issue=here)) | Exists(Watch.objects.filter(issue=here)),
+        has_people=Exists(Reviewer.objects.filter(issue=here))
+        | Exists(Watch.objects.filter(issue=here))
+        | Exists(Reaction.objects.filter(comment__issue=here)),
         has_questions=Exists(Approval.objects.filter(issue=here, status=ApprovalStatus.PENDING)),
         has_summary=Exists(Checkpoint.objects.filter(issue=here, problem="")),
         has_material=Exists(Finding.objects.filter(issue=here))
@@ -140,13 +151,13 @@ def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
     family = read_family(issue) if issue.has_family else Family()
     names = Names(visit.company, rows.wanted)
     place = Place(visit.company.key, names.handles)
-    people = read_people(issue, names) if issue.has_people else People()
+    people = read_people(issue, names, rows.comments) if issue.has_people else People()
     return {
         "at": reverse("issues", args=[visit.company.slug]),
         "issue": issue,
         "names": names,
         "place": place,
-        "entries": build_timeline(rows, names, place.root),
+        "entries": build_timeline(rows, names, place.root, people.reactions),
         "summary": read_summary(issue, shown=[row.pk for row in rows.comments]) if issue.has_summary else None,
         "pinned": [row for row in reversed(rows.comments) if row.pinned_at],
         "assignee": names.somebody(agent=issue.assignee_agent_id, member=issue.assignee_member_id),
@@ -162,6 +173,7 @@ def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
         "wakes": _woken_by_comment(visit, issue, names),
         "statuses": list(Status),
         "priorities": list(Priority),
+        "reaction_kinds": list(ReactionKind),
     }
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from dataclasses import dataclass
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from issues import blobs
+from issues.diffs import diff_lines
 from issues.markdown import Place
 from issues.models import Attachment, FileVersion, Finding, WorkspaceFile
 from issues.names import Names
@@ -24,12 +23,6 @@ SHOWN_BYTES = 256 * 1024
 
 _SANDBOX = "sandbox; default-src 'none'"
 _SHOWN_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-
-
-@dataclass(frozen=True, slots=True)
-class DiffLine:
-    kind: str  # added, removed, place, same
-    text: str
 
 
 @require_safe
@@ -68,7 +61,7 @@ def workspace_file(request: HttpRequest, visit: Visit, identifier: str, file: in
         "versions": [{"row": row, "agent": names.agents.get(row.agent_id or 0)} for row in versions],
         "shown": shown,
         "text": text,
-        "diff": _diff(_text(before) or "", text or "") if before is not None else [],
+        "diff": diff_lines(_text(before) or "", text or "") if before is not None else [],
     }
     return show(request, visit, "issues/file.html", context)
 
@@ -121,9 +114,3 @@ def _text(version: FileVersion | None) -> str | None:
     if version is None or version.blob.size > SHOWN_BYTES:
         return None
     return blobs.read(version.blob).decode("utf-8", "replace")
-
-
-def _diff(before: str, after: str) -> list[DiffLine]:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3)
-    kinds = {"+": "added", "-": "removed", "@": "place"}
-    return [DiffLine(kinds.get(line[0], "same"), line) for line in lines if not line.startswith(("---", "+++"))]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import MappingProxyType
 
 from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
@@ -14,6 +15,7 @@ from agents.models import Run
 from issues.models import Activity, ActorKind, Comment, Issue
 from issues.names import Names, Somebody, Wanted
 from issues.sentences import Sentence, named_in, tell
+from issues.views.around import Reacted
 
 PAGE = 50
 """Entries of a kind that are read at once; what is older comes on demand."""
@@ -21,7 +23,16 @@ PAGE = 50
 TOGETHER = datetime.timedelta(minutes=10)
 """Changes of one actor that lie no farther apart are read as one."""
 
-_TOLD_OTHERWISE = ("comment.written", "run.started", "run.ended", "run.dry_run_ended", "wakeup.asked", "issue.moved")
+_TOLD_OTHERWISE = (
+    "comment.written",
+    "comment.reacted",
+    "comment.unreacted",
+    "run.started",
+    "run.ended",
+    "run.dry_run_ended",
+    "wakeup.asked",
+    "issue.moved",
+)
 """Kinds that stand in the timeline as comments and runs, or say nothing to a reader."""
 
 
@@ -30,6 +41,7 @@ class CommentEntry:
     at: datetime.datetime
     comment: Comment
     author: Somebody | None
+    reactions: Sequence[Reacted] = ()
     template: str = "issues/entry_comment.html"
 
 
@@ -91,10 +103,17 @@ def read_rows(issue: Issue, *, before: datetime.datetime | None = None) -> Rows:
     return Rows(comments, lines, runs, floor)
 
 
-def build_timeline(rows: Rows, names: Names, root: str) -> list[Entry]:
+def build_timeline(
+    rows: Rows, names: Names, root: str, reactions: Mapping[int, Sequence[Reacted]] = MappingProxyType({})
+) -> list[Entry]:
     """The rows as entries, oldest first, with a gap before them where something older was left out."""
     entries: list[Entry] = [
-        CommentEntry(row.created_at, row, names.somebody(agent=row.author_agent_id, member=row.author_member_id))
+        CommentEntry(
+            row.created_at,
+            row,
+            names.somebody(agent=row.author_agent_id, member=row.author_member_id),
+            reactions.get(row.pk, ()),
+        )
         for row in rows.comments
     ]
     entries += [RunEntry(row.created_at, row, names.agents.get(row.agent_id)) for row in rows.runs]

@@ -22,13 +22,14 @@ from agents.models import (
     TokenFactor,
 )
 from agents.services.wakeups import run_heartbeat
-from issues.models import Company, KeptAnswer, PolicyRule
+from issues.models import Company, KeptAnswer, PolicyRule, ReactionKind
 from issues.services.accounts import issue_login_link
 from issues.services.blockers import add_blockers
-from issues.services.comments import write_comment
+from issues.services.comments import edit_comment, write_comment
 from issues.services.files import attach_file, write_file
 from issues.services.findings import record_finding
 from issues.services.keys import create_agent_key
+from issues.services.reactions import react
 from issues.services.reviews import set_reviewers
 from issues.services.watching import watch_issue
 from tests import build
@@ -53,6 +54,8 @@ def fill(company: Company, count: int) -> None:
         add_blockers(actor=owner, issue=waiting, blockers=[issue])
         set_reviewers(actor=owner, issue=issue, reviewers=[build.member_row(member)])
         watch_issue(actor=member, issue=issue)
+        said = edit_comment(actor=member, comment=build.comment(issue, actor=member), body="Or so.")
+        react(actor=member, comment=said, kind=ReactionKind.AGREE)
         worker = build.at_work(agent, issue)
         write_comment(actor=worker, issue=issue, body="Done.")
         record_finding(actor=worker, issue=issue, body="Found.")

@@ -51,6 +51,27 @@ def test_the_own_comment_is_edited_and_deleted(api: Api, company: Company) -> No
     assert "First" not in left["body"]
 
 
+def test_an_edit_wakes_nobody_unless_it_says_so(api: Api, company: Company, ada: Agent) -> None:
+    comment = build.comment(build.issue(company), "Hm.")
+    api.patch(f"comments/{comment.pk}", {"body": "@ada, look."})
+    assert build.pending(ada) == []
+    api.patch(f"comments/{comment.pk}", {"body": "@ada, look here.", "call": True})
+    assert [wakeup.source for wakeup in build.pending(ada)] == ["mention"]
+
+
+def test_a_reaction_is_given_listed_and_taken_back(api: Api, ada_api: Api, company: Company) -> None:
+    comment = build.comment(build.issue(company))
+    path = f"comments/{comment.pk}/reactions"
+    for _ in range(2):
+        assert api.post(path, {"reaction": "thanks"}).status == 200
+    assert [(row["reaction"], row["by"]["handle"]) for row in api.get(path).rows] == [("thanks", "acme-founder")]
+    assert ada_api.post(path, {"reaction": "thanks"}).status == 403
+    assert api.post(path, {"reaction": "applause"}).status == 422
+    assert api.delete(f"{path}/thanks").status == 204
+    assert api.delete(f"{path}/applause").status == 404
+    assert api.get(path).rows == []
+
+
 def test_the_comment_of_another_is_not_edited(company: Company) -> None:
     comment = build.comment(build.issue(company))
     other = as_person(build.member(company))

@@ -57,6 +57,7 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
     attachment: Attachment = attach_file(actor=founder, issue=issue, name=CANARY, content=b"x")
     return {
         "<slug:key>": company.key,
+        "<slug:reaction>": "agree",
         "<issue:identifier>": issue.identifier,
         "<issue:blocker>": blocker.identifier,
         "projects/<id:id>": build.project(company, CANARY).pk,
@@ -168,6 +169,7 @@ def _body(address: str, method: str) -> dict[str, Any]:
     needed = {
         "blockers": {"blockers": ["OTHR-1"]},
         "comments": {"body": "Mine"},
+        "reactions": {"reaction": "agree"},
         "verdict": {"verdict": "accept"},
         "requests": {"title": "Mine"},
         "questions": {"question": "Mine?"},

@@ -17,12 +17,24 @@ from agents.services.routines import fire_routine
 from agents.services.runs import cancel_run
 from agents.services.spending import Cost, reserve, set_budget
 from issues.actors import Person
-from issues.models import Activity, Company, CompanyStatus, Grant, Member, Role, SavedView, Status, User, Verdict
+from issues.models import (
+    Activity,
+    Company,
+    CompanyStatus,
+    Grant,
+    Member,
+    ReactionKind,
+    Role,
+    SavedView,
+    Status,
+    User,
+    Verdict,
+)
 from issues.policies import Right
 from issues.refusals import Conflict, Forbidden, Invalid, NotFound
 from issues.services.accounts import create_user, issue_login_link, use_login_link
 from issues.services.blockers import add_blockers
-from issues.services.comments import pin_comment
+from issues.services.comments import edit_comment, pin_comment
 from issues.services.companies import (
     add_member,
     change_company,
@@ -39,6 +51,7 @@ from issues.services.issues import set_status
 from issues.services.keys import create_agent_key, create_run_key
 from issues.services.policy import change_policy
 from issues.services.projects import add_labels
+from issues.services.reactions import react
 from issues.services.reviews import give_verdict, set_reviewers
 from issues.services.saved_views import save_view
 from issues.services.watching import watch_issue
@@ -211,6 +224,8 @@ def fill(company: Company) -> None:
     worker = build.at_work(ada, issue)
     assert worker.run is not None
     pin_comment(actor=boss, comment=build.comment(issue, "@bob", actor=worker))
+    said = edit_comment(actor=boss, comment=build.comment(issue, actor=boss), body="Or so.")
+    react(actor=boss, comment=said, kind=ReactionKind.AGREE)
     attach_file(actor=boss, issue=issue, name="a.txt", content=b"a")
     write_file(actor=worker, issue=issue, path="b.txt", text="b")
     record_finding(actor=worker, issue=issue, body="It works.")

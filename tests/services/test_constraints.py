@@ -42,6 +42,8 @@ from issues.models import (
     KeptAnswer,
     Member,
     PolicyRule,
+    Reaction,
+    ReactionKind,
     Reviewer,
     SavedView,
     Status,
@@ -52,6 +54,7 @@ from issues.services.blockers import add_blockers
 from issues.services.files import write_file
 from issues.services.keys import create_agent_key
 from issues.services.policy import change_policy
+from issues.services.reactions import react
 from issues.services.reviews import set_reviewers
 from issues.services.saved_views import save_view
 from issues.services.watching import watch_issue
@@ -82,6 +85,10 @@ class Scene:
         for field, value in changes.items():
             setattr(row, field, value)
         models.Model.save_base(row, force_insert=True)
+
+    def reaction(self) -> Reaction:
+        react(actor=self.owner, comment=self.comment(), kind=ReactionKind.AGREE)
+        return Reaction.objects.get()
 
     def watch(self) -> Watch:
         watch_issue(actor=self.owner, issue=self.issue)
@@ -235,6 +242,8 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "spending_once_per_agent": lambda s: s.again(s.spending(s.ada)),
     "spending_not_negative": lambda s: update(s.spending(None), tokens=F("tokens") - 1_000),
     "agents_reservation.run_id": lambda s: s.again(s.reservation()),
+    "reaction_once": lambda s: s.again(s.reaction()),
+    "reaction_kind_known": lambda s: s.again(s.reaction(), kind="applause"),
     "watch_once": lambda s: s.again(s.watch()),
     "token_factor_once_per_model": lambda s: s.again(TokenFactor.objects.create(provider="p", model="m", factor=1)),
 }

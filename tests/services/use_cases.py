@@ -31,6 +31,7 @@ from issues.models import (
     Label,
     Priority,
     Project,
+    ReactionKind,
     Role,
     SavedView,
     Status,
@@ -53,6 +54,7 @@ from issues.services import (
     keys,
     policy,
     projects,
+    reactions,
     reviews,
     saved_views,
     undo,
@@ -175,6 +177,13 @@ class World:
         if self.employs(actor):
             notebook.write_note(actor=actor, issue=self.own, key="idea", text="Ask Bob.")
         return "idea"
+
+    def thanked(self, actor: Actor) -> Comment:
+        """A comment to which the actor has reacted, or the owner for those who may not."""
+        comment = build.comment(self.own)
+        reacts = actor if actor in (self.owner, self.board) else self.owner
+        reactions.react(actor=reacts, comment=comment, kind=ReactionKind.THANKS)
+        return comment
 
     def pinned(self) -> Comment:
         return comments.pin_comment(actor=self.owner, comment=build.comment(self.own))
@@ -334,6 +343,12 @@ USE_CASES: dict[Service, UseCase] = {
     comments.delete_comment: UseCase(lambda w, a: {"comment": w.comment_of(a)}, BOARD, DENY, "comment.deleted"),
     comments.pin_comment: UseCase(lambda w, a: {"comment": w.comment_of(a)}, BOARD, DENY, "comment.pinned"),
     comments.unpin_comment: UseCase(lambda w, a: {"comment": w.pinned()}, BOARD, DENY, "comment.unpinned"),
+    reactions.react: UseCase(
+        lambda w, a: {"comment": w.comment_of(a), "kind": ReactionKind.THANKS}, BOARD, DENY, "comment.reacted"
+    ),
+    reactions.take_back_reaction: UseCase(
+        lambda w, a: {"comment": w.thanked(a), "kind": ReactionKind.THANKS}, BOARD, DENY, "comment.unreacted"
+    ),
     files.attach_file: UseCase(
         lambda w, a: {"issue": w.own, "name": "plan.txt", "content": b"First this."}, BOARD, DENY, "file.attached"
     ),
