@@ -3,7 +3,20 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 import issues.converters  # noqa: F401 - makes the converters known
-from agents.views import agents, budgets, comparing, costs, policy, providers, routines, run_page, runs, skills, start
+from agents.views import (
+    agents,
+    budgets,
+    comparing,
+    costs,
+    notebook,
+    policy,
+    providers,
+    routines,
+    run_page,
+    runs,
+    skills,
+    start,
+)
 from agents.views.verbs import verbs
 
 Patterns = list[URLPattern | URLResolver]
@@ -15,6 +28,9 @@ agent_patterns: Patterns = [
     path("resume/", agents.resume, name="resume-agent"),
     path("terminate/", agents.terminate, name="terminate-agent"),
     path("run/", agents.run, name="run-agent"),
+    path("notebook/", notebook.notebook, name="notebook"),
+    path("notebook/notes/<int:note>/", notebook.change_note, name="change-note"),
+    path("notebook/observations/<int:observation>/", notebook.change_observation, name="change-observation"),
 ]
 
 company_patterns: Patterns = [

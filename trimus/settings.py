@@ -284,6 +284,8 @@ SPECTACULAR_SETTINGS = {
             "Actions",
             "Checkouts",
             "Agents",
+            "Notebooks",
+            "Policy",
             "Runs",
             "Wakeups",
             "Approvals",
@@ -299,6 +301,8 @@ SPECTACULAR_SETTINGS = {
     # Two fields with the same choices are one type, by the name given here.
     "ENUM_NAME_OVERRIDES": {
         "IssueStatus": "issues.models.Status",
+        "Grant": "issues.models.Grant",
+        "PolicyPreset": "agents.models.PolicyPreset",
         "AgentStatus": "agents.models.AgentStatus",
         "ApprovalStatus": "issues.models.ApprovalStatus",
         "CompanyStatus": "issues.models.CompanyStatus",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.api import actions, agents, checkouts, me, runs, skills, wakeups
+from agents.api import actions, agents, checkouts, me, notebook, policy, runs, skills, wakeups
 from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
 urlpatterns = [
@@ -15,6 +15,14 @@ urlpatterns = [
     path("agents/<id:id>/pause", agents.AgentPause.as_view()),
     path("agents/<id:id>/resume", agents.AgentResume.as_view()),
     path("agents/<id:id>/heartbeat", agents.AgentHeartbeat.as_view()),
+    path("agents/<id:id>/notes", notebook.AgentNotes.as_view()),
+    path("agents/<id:id>/observations", notebook.AgentObservations.as_view()),
+    path("notes/<id:id>", notebook.NoteItem.as_view()),
+    path("observations/<id:id>", notebook.ObservationItem.as_view()),
+    path("policy", policy.PolicyTable.as_view()),
+    path("policy/rules", policy.PolicyRules.as_view()),
+    path("policy/rules/<id:id>", policy.PolicyRuleItem.as_view()),
+    path("policy/caps", policy.PolicyCaps.as_view()),
     path("issues/<issue:identifier>/actions", actions.IssueActions.as_view()),
     path("issues/<issue:identifier>/checkout", checkouts.IssueCheckout.as_view()),
     path("issues/<issue:identifier>/release", checkouts.IssueRelease.as_view()),

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from django.db import models
 
 from agents.models.agent import Agent
 from agents.models.run import Run
+from issues.models.company import Company
+from issues.texts import fold
+
+Kept = TypeVar("Kept", "Note", "Observation")
+
+
+class KeptQuerySet(models.QuerySet[Kept]):
+    """What agents keep. There is little of it for each agent, so that words are looked for in all of it."""
+
+    def holding(self, words: str) -> models.QuerySet[Kept]:
+        """Those that hold all of the words, each anywhere, whatever the case of their letters."""
+        wanted = fold(words).split()
+        if not wanted:
+            return self
+        texts = self.values_list("pk", *self.model.searched)
+        fitting = [pk for pk, *said in texts if all(word in fold(" ".join(said)) for word in wanted)]
+        return self.filter(pk__in=fitting)
 
 
 class Note(models.Model):
@@ -18,6 +37,10 @@ class Note(models.Model):
     written_at = models.DateTimeField()
     run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
 
+    searched = ("key", "text")
+
+    objects = KeptQuerySet["Note"].as_manager()
+
     class Meta:
         ordering = ["-written_at", "-id"]
         constraints = [models.UniqueConstraint(fields=["agent", "folded_key"], name="note_key_once_per_agent")]
@@ -25,9 +48,13 @@ class Note(models.Model):
     def __str__(self) -> str:
         return self.key
 
+    @property
+    def company(self) -> Company:
+        return self.agent.company
+
 
 class Observation(models.Model):
-    """Something an agent noticed. Never changed; of all that are kept a prompt shows the few that fit it."""
+    """Something an agent noticed. It never changes it; of all that are kept a prompt shows the few that fit it."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="observations")
     issue = models.ForeignKey(
@@ -37,9 +64,17 @@ class Observation(models.Model):
     text = models.CharField(max_length=1_000)
     made_at = models.DateTimeField()
 
+    searched = ("text",)
+
+    objects = KeptQuerySet["Observation"].as_manager()
+
     class Meta:
         ordering = ["-id"]
         indexes = [models.Index(fields=["agent", "-id"], name="observation_agent")]
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def company(self) -> Company:
+        return self.agent.company

@@ -1,16 +1,18 @@
-"""An agent's notebook: working notes under keys, and observations. It writes for itself alone."""
+"""An agent's notebook: working notes under keys, and observations. It writes for itself alone; people put right what
+it wrote."""
 
 from __future__ import annotations
 
 from django.utils import timezone
 
 from agents.models import Agent, Note, Observation
+from agents.models.notebook import Kept
 from issues.activity import record
-from issues.actors import Worker
+from issues.actors import Actor, Worker
 from issues.effects import service
 from issues.models import Issue
 from issues.policies import Right, require
-from issues.refusals import Invalid
+from issues.refusals import Invalid, NotFound
 from issues.texts import check_line, check_text, fold
 
 NOTES_KEPT = 20
@@ -27,9 +29,7 @@ def write_note(*, actor: Worker, issue: Issue, key: str, text: str) -> Note:
     """Write a note, over the one that had its key. When there would be too many, the oldest gives way."""
     require(actor, Right.NOTE, issue)
     key = check_line(key, "key", limit=KEY_CHARACTERS)
-    text = check_text(text, "note", required=True)
-    if len(text) > NOTE_CHARACTERS:
-        raise Invalid(f"The note has {len(text):,} characters; at most {NOTE_CHARACTERS:,} fit.", field="note")
+    text = _check_note(text)
     agent = _hold(actor.agent)
     note, _ = Note.objects.update_or_create(
         agent=agent,
@@ -69,12 +69,74 @@ def remember(*, actor: Worker, issue: Issue, text: str) -> Observation:
     return observation
 
 
+@service
+def edit_note(*, actor: Actor, note: Note, text: str) -> Note:
+    """Put other words into an agent's note. It reads them in its next prompt as if it had written them just now."""
+    require(actor, Right.MANAGE_AGENTS, note.company)
+    note = _held(Note, note)
+    text = _check_note(text)
+    if text != note.text:
+        note.text, note.written_at = text, timezone.now()
+        note.save(update_fields=["text", "written_at"])
+        record(actor, "note.edited", note.company, agent=note.agent_id, note=note.pk)
+    return note
+
+
+@service
+def delete_note(*, actor: Actor, note: Note) -> None:
+    """Take a note out of an agent's notebook."""
+    require(actor, Right.MANAGE_AGENTS, note.company)
+    note = _held(Note, note)
+    record(actor, "note.deleted", note.company, agent=note.agent_id, note=note.pk)
+    note.delete()
+
+
+@service
+def edit_observation(*, actor: Actor, observation: Observation, text: str) -> Observation:
+    """Put right what an agent observed. It keeps its place and age."""
+    require(actor, Right.MANAGE_AGENTS, observation.company)
+    observation = _held(Observation, observation)
+    text = check_line(text, "observation", limit=OBSERVATION_CHARACTERS)
+    if text != observation.text:
+        observation.text = text
+        observation.save(update_fields=["text"])
+        company, agent = observation.company, observation.agent_id
+        record(actor, "observation.edited", company, agent=agent, observation=observation.pk)
+    return observation
+
+
+@service
+def delete_observation(*, actor: Actor, observation: Observation) -> None:
+    """Let an agent forget what it observed."""
+    require(actor, Right.MANAGE_AGENTS, observation.company)
+    observation = _held(Observation, observation)
+    company, agent = observation.company, observation.agent_id
+    record(actor, "observation.deleted", company, agent=agent, observation=observation.pk)
+    observation.delete()
+
+
 def find_note(agent: Agent, key: str) -> Note:
     """The agent's note under that key, however its letters are written. Invalid if there is none."""
     note = agent.notes.filter(folded_key=fold(" ".join(key.split()))).first()
     if note is None:
         raise Invalid(f"There is no note “{key}”.", field="key")
     return note
+
+
+def _check_note(text: str) -> str:
+    text = check_text(text, "note", required=True)
+    if len(text) > NOTE_CHARACTERS:
+        raise Invalid(f"The note has {len(text):,} characters; at most {NOTE_CHARACTERS:,} fit.", field="note")
+    return text
+
+
+def _held(kind: type[Kept], kept: Kept) -> Kept:
+    """The row as it stands now, held. NotFound if it has given way meanwhile."""
+    rows = kind._default_manager.select_for_update(of=("self",)).select_related("agent__company")
+    held = rows.filter(pk=kept.pk).first()
+    if held is None:
+        raise NotFound(f"The {kind._meta.verbose_name} is gone.")
+    return held
 
 
 def _hold(agent: Agent) -> Agent:

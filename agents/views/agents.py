@@ -24,12 +24,13 @@ from agents.services.agents import (
     terminate_agent,
 )
 from agents.services.wakeups import run_agent
+from agents.views.lookup import find_agent
 from issues.markdown import Place
 from issues.models import Issue
 from issues.models.issue import CLOSED
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, is_partial, show
-from issues.refusals import Invalid, NotFound, Refusal
+from issues.refusals import Invalid, Refusal
 
 RUNS_SHOWN = 15
 ISSUES_SHOWN = 20
@@ -66,7 +67,7 @@ def agents(request: HttpRequest, visit: Visit) -> HttpResponse:
 @require_safe
 @company_page
 def agent_page(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
-    found = _find(visit, handle)
+    found = find_agent(visit, handle)
     names = Names(visit.company)
     open_issues = Issue.objects.filter(assignee_agent=found).exclude(status__in=CLOSED).in_work_order()
     context = {
@@ -83,6 +84,8 @@ def agent_page(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
         "totals": found.runs.aggregate(
             runs=Count("pk"), tokens=Sum("input_tokens") + Sum("output_tokens"), cost=Sum("cost_microdollars")
         ),
+        "notes": found.notes.count(),
+        "observations": found.observations.count(),
         "skills": found.company.skills.model.objects.for_agent(found.pk),
     }
     template = "agents/agent_view.html" if is_partial(request) else "agents/agent.html"
@@ -111,7 +114,7 @@ def hire(request: HttpRequest, visit: Visit) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @company_page
 def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
-    agent = _find(visit, handle)
+    agent = find_agent(visit, handle)
     if request.method != "POST":
         values = {name: getattr(agent, name) for name in (*_LINES, *_TEXTS)}
         values |= {"manager": str(agent.manager_id or ""), "schedule_minutes": agent.schedule_minutes or ""}
@@ -128,14 +131,14 @@ def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
 @require_POST
 @company_page
 def pause(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
-    agent = pause_agent(actor=visit.person, agent=_find(visit, handle))
+    agent = pause_agent(actor=visit.person, agent=find_agent(visit, handle))
     return _changed(request, visit, agent, f"{agent.name} is paused: it starts nothing until resumed.")
 
 
 @require_POST
 @company_page
 def resume(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
-    agent = resume_agent(actor=visit.person, agent=_find(visit, handle))
+    agent = resume_agent(actor=visit.person, agent=find_agent(visit, handle))
     return _changed(request, visit, agent, f"{agent.name} works again.")
 
 
@@ -143,7 +146,7 @@ def resume(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
 @company_page
 def terminate(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
     """Asked once more before, on a page of its own, since it ends what is pending."""
-    agent = _find(visit, handle)
+    agent = find_agent(visit, handle)
     if request.method != "POST":
         return show(request, visit, "agents/terminate.html", {"agent": agent})
     agent = terminate_agent(actor=visit.person, agent=agent)
@@ -154,7 +157,7 @@ def terminate(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
 @company_page
 def run(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
     """Run agent: it looks at the issue that it would take by itself."""
-    agent = _find(visit, handle)
+    agent = find_agent(visit, handle)
     wakeup = run_agent(actor=visit.person, agent=agent)
     return _changed(request, visit, agent, f"{agent.name} is woken for {wakeup.issue.identifier}.")
 
@@ -191,14 +194,6 @@ def _reporting_line(everybody: list[Agent], names: Names) -> list[Position]:
         above = places.get(place.agent.manager_id) if place.agent.manager_id else None
         (above.reports if above else top).append(place)
     return top
-
-
-def _find(visit: Visit, handle: str) -> Agent:
-    agents = Agent.objects.filter(company=visit.company).select_related("company", "manager")
-    agent = agents.filter(handle=handle.lower()).first()
-    if agent is None:
-        raise NotFound(f"There is no agent @{handle}.")
-    return agent
 
 
 def _manager(visit: Visit, value: str) -> Agent | None:

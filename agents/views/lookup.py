@@ -1,4 +1,4 @@
-"""Finding the runs that addresses and forms name."""
+"""Finding the agents and runs that addresses and forms name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from collections.abc import Callable
 
 from django.db.models import QuerySet
 
-from agents.models import Run
+from agents.models import Agent, Run
 from issues.pages import Visit
 from issues.refusals import NotFound
+
+
+def find_agent(visit: Visit, handle: str) -> Agent:
+    """The agent of that handle; NotFound unless it is the company's."""
+    agents = Agent.objects.filter(company=visit.company).select_related("company", "manager")
+    agent = agents.filter(handle=handle.lower()).first()
+    if agent is None:
+        raise NotFound(f"There is no agent @{handle}.")
+    return agent
 
 
 def find_run(visit: Visit, pk: int, *, counted: Callable[[QuerySet[Run]], QuerySet[Run]] | None = None) -> Run:

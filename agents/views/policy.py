@@ -10,12 +10,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from agents.models import Agent, PolicyPreset
 from agents.services.agents import edit_agent
-from engine.verbs.registry import BY_NAME, VERBS
+from engine.policy_table import find_permission, find_verb, movable_permissions
+from engine.verbs.registry import VERBS
 from issues.models import Grant, PolicyRule
 from issues.names import Names
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, NotFound, Refusal
-from issues.rights import Permission, Reach, Right
 from issues.services.policy import change_policy, set_cap
 
 PRESETS = (
@@ -23,17 +23,6 @@ PRESETS = (
     (PolicyPreset.STANDARD, "It works its own issues and their children, and asks before it closes or moves others."),
     (PolicyPreset.TRUSTED, "As standard, and it closes and moves the issues of those who report to it."),
 )  # fmt: skip
-
-
-def movable_permissions() -> dict[str, Permission]:
-    """What a rule can be about, by its word: what verbs take, and what else agents can be allowed."""
-    known = {str(verb.right): verb.right for verb in VERBS} | {str(right): right for right in Right}
-    movable = {
-        word: permission
-        for word, permission in known.items()
-        if permission.reach is not Reach.NOWHERE and permission != Right.READ
-    }
-    return dict(sorted(movable.items()))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -66,18 +55,14 @@ def preset(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
 def cap(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Set how often one run may use a verb; with an empty figure, as often as the verb itself says."""
     verb, figure = request.POST.get("verb", ""), request.POST.get("cap", "").strip()
-    if verb not in BY_NAME:
-        raise Invalid("Choose a verb.", field="verb")
     if figure and not (figure.isascii() and figure.isdigit()):
         raise Invalid("How often is a number.", field="cap")
-    set_cap(actor=visit.person, company=visit.company, verb=verb, cap=int(figure) if figure else None)
+    set_cap(actor=visit.person, company=visit.company, verb=find_verb(verb).name, cap=int(figure) if figure else None)
     return changed(request, f"The limit of /{verb} is changed.", to=_address(visit), moves_on=True)
 
 
 def _rule(visit: Visit, form: Any) -> dict[str, Any]:
-    permission = movable_permissions().get(form.get("permission", ""))
-    if permission is None:
-        raise Invalid("Choose what the rule is about.", field="permission")
+    permission = find_permission(form.get("permission", ""))
     granted = form.get("grant", "")
     if granted and granted not in Grant.values:
         raise Invalid("Choose allow, ask the board or deny.", field="grant")

@@ -24,9 +24,15 @@ class Grant(models.TextChoices):
 class PolicyRuleQuerySet(models.QuerySet["PolicyRule"]):
     def grants_for(self, agent: Agent) -> Mapping[str, Grant]:
         """What holds for the agent, by permission: a rule for it beats one for its role, and that one for all."""
-        concerned = Q(agent=agent) | Q(agent=None, role__in={"", fold(agent.role)})
-        rules = sorted(self.filter(concerned, company=agent.company_id), key=lambda rule: rule.closeness)
-        return {rule.permission: Grant(rule.grant) for rule in rules}
+        rules = self.filter(company=agent.company_id).holding(role=agent.role, agent=agent)
+        return {permission: Grant(rule.grant) for permission, rule in rules.items()}
+
+    def holding(self, *, role: str = "", agent: Agent | None = None) -> Mapping[str, PolicyRule]:
+        """The closest rule on each permission for an agent, a role, or without either for all agents."""
+        concerned = Q(agent=None, role__in={"", fold(role)})
+        if agent is not None:
+            concerned |= Q(agent=agent)
+        return {rule.permission: rule for rule in sorted(self.filter(concerned), key=lambda rule: rule.closeness)}
 
 
 class PolicyRule(models.Model):

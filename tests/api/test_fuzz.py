@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from issues.models import Company
+from agents.services.notebook import remember, write_note
+from issues.models import Company, Grant
+from issues.rights import Right
+from issues.services.policy import change_policy
 from tests import build
 from tests.api.client import Api
 from tests.api.contract import description
@@ -57,6 +60,9 @@ NASTY: list[Any] = [
     "todo",
     "done",
     "approved",
+    "assign",
+    "/status done",
+    ["/status done", {"verb": "note", "args": "x", "body": "y"}],
     "urgent",
     "2027-02-30",
     "9999-12-31",
@@ -90,6 +96,9 @@ def things(company: Company, ada: Agent) -> None:
     build.comment(issue)
     worker = build.at_work(ada, issue)
     build.approval(issue, actor=worker)
+    write_note(actor=worker, issue=issue, key="plan", text="First this.")
+    remember(actor=worker, issue=issue, text="It breaks on Mondays.")
+    change_policy(actor=build.owner_of(company), company=company, permission=Right.LABEL, grant=Grant.DENY)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -13,18 +13,27 @@ from django.urls import URLPattern
 import agents.api.urls
 import issues.api.urls
 from agents.models import Agent
+from agents.services.notebook import remember, write_note
 from agents.services.runs import cancel_run
 from agents.services.wakeups import run_heartbeat
 from issues.actors import Person
-from issues.models import Activity, Attachment, Company
+from issues.models import Activity, Attachment, Company, Grant
+from issues.rights import Right
 from issues.services.files import attach_file
 from issues.services.keys import create_agent_key
+from issues.services.policy import change_policy
 from tests import build
 from tests.api.client import Answer, Api, as_agent, as_person
 
 METHODS = ("get", "post", "patch", "delete")
 OPEN_TO_ALL = {"health", "schema", "docs", "me", "companies", "keys", "agents/me"}
 CANARY = "canary-7f3a"
+MADE: dict[str, dict[str, Any]] = {
+    "issues": {"title": "Mine"},
+    "policy/rules": {"permission": "assign", "grant": "allow"},
+    "policy/caps": {"verb": "assign", "cap": 3},
+}
+"""What has no name of its own, as it would be made."""
 
 
 def calls() -> Iterator[tuple[str, str]]:
@@ -49,6 +58,10 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
     comment = build.comment(issue, CANARY)
     worker = build.at_work(agent, issue)
     approval = build.approval(issue, CANARY, actor=worker)
+    note = write_note(actor=worker, issue=issue, key=CANARY, text=CANARY)
+    observation = remember(actor=worker, issue=issue, text=CANARY)
+    rule = change_policy(actor=founder, company=company, permission=Right.ASSIGN, grant=Grant.DENY, role=CANARY)
+    assert rule is not None
     assert worker.run is not None
     cancel_run(actor=founder, run=worker.run)
     wakeup = run_heartbeat(actor=founder, agent=agent, issue=issue, note=CANARY)
@@ -70,6 +83,9 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
         "runs/<id:id>": worker.run.pk,
         "wakeups/<id:id>": wakeup.pk,
         "skills/<id:id>": build.skill(company, CANARY).pk,
+        "notes/<id:id>": note.pk,
+        "observations/<id:id>": observation.pk,
+        "policy/rules/<id:id>": rule.pk,
     }
 
 
@@ -106,9 +122,7 @@ def test_another_company_is_not_there(strangers: list[Api], victim: dict[str, An
             query = {"q": CANARY} if path == "search" else {}
             assert api.get(path, company="ACME", **query).status == 404
         else:
-            body = {"company": "ACME", "name": "Mine", "title": "Mine"}
-            answer = api.post(path, {name: body[name] for name in ("company", _names(path))})
-            assert answer.status == 404
+            assert api.post(path, {"company": "ACME"} | MADE.get(path, {"name": "Mine"})).status == 404
     assert Activity.objects.count() == before
 
 
@@ -174,9 +188,6 @@ def _body(address: str, method: str) -> dict[str, Any]:
         "requests": {"title": "Mine"},
         "questions": {"question": "Mine?"},
         "decision": {"status": "approved"},
+        "actions": {"text": "/priority high"},
     }
     return needed.get(address.rpartition("/")[2], {}) if method == "post" else {}
-
-
-def _names(path: str) -> str:
-    return "title" if path == "issues" else "name"

@@ -20,6 +20,7 @@ PAGES = {
     "approval": "/demo/approvals/1/",
     "agents": "/demo/agents/",
     "agent": "/demo/agents/mara/",
+    "notebook": "/demo/agents/mara/notebook/",
     "hire": "/demo/agents/hire/",
     "terminate": "/demo/agents/noor/terminate/",
     "runs": "/demo/runs/",

@@ -18,9 +18,10 @@ from django.utils import timezone
 
 import agents.services
 import issues.services
-from agents.models import Agent, Routine, Run, RunState, Skill
+from agents.models import Agent, Note, Observation, Routine, Run, RunState, Skill
 from agents.services import agents as hiring
 from agents.services import dry_runs, notebook, routines, runs, skills, spending, wakeups
+from agents.services.agents import worker_for
 from issues.actors import Actor, Person, Worker
 from issues.models import (
     ApiKey,
@@ -184,6 +185,16 @@ class World:
         reacts = actor if actor in (self.owner, self.board) else self.owner
         reactions.react(actor=reacts, comment=comment, kind=ReactionKind.THANKS)
         return comment
+
+    @cached_property
+    def bobs_note(self) -> Note:
+        bob = worker_for(self.bob, self.bobs_run)
+        return notebook.write_note(actor=bob, issue=self.spare, key="plan", text="First this.")
+
+    @cached_property
+    def bobs_observation(self) -> Observation:
+        bob = worker_for(self.bob, self.bobs_run)
+        return notebook.remember(actor=bob, issue=self.spare, text="It breaks on Mondays.")
 
     def pinned(self) -> Comment:
         return comments.pin_comment(actor=self.owner, comment=build.comment(self.own))
@@ -365,6 +376,14 @@ USE_CASES: dict[Service, UseCase] = {
     notebook.forget_note: UseCase(lambda w, a: {"issue": w.own, "key": w.note_of(a)}, None, ALLOW, "notebook.forgot"),
     notebook.remember: UseCase(
         lambda w, a: {"issue": w.own, "text": "It breaks on Mondays."}, None, ALLOW, "notebook.remembered"
+    ),
+    notebook.edit_note: UseCase(lambda w, a: {"note": w.bobs_note, "text": "Then that."}, BOARD, DENY, "note.edited"),
+    notebook.delete_note: UseCase(lambda w, a: {"note": w.bobs_note}, BOARD, DENY, "note.deleted"),
+    notebook.edit_observation: UseCase(
+        lambda w, a: {"observation": w.bobs_observation, "text": "Or not."}, BOARD, DENY, "observation.edited"
+    ),
+    notebook.delete_observation: UseCase(
+        lambda w, a: {"observation": w.bobs_observation}, BOARD, DENY, "observation.deleted"
     ),
     # Questions to the board
     approvals.request_approval: UseCase(

@@ -11,6 +11,7 @@ from django.urls import URLPattern, URLResolver, reverse
 import agents.urls
 import issues.urls
 from agents.services.agents import worker_for
+from agents.services.notebook import remember, write_note
 from agents.services.runs import cancel_run
 from issues.actors import Person
 from issues.models import Company, InboxItem
@@ -42,6 +43,8 @@ def one_of_everything(company: Company, founder: Person) -> Everything:
     approval = build.approval(issue, CANARY, actor=worker)
     file = write_file(actor=worker, issue=issue, path="notes.md", text=CANARY).file
     finding = record_finding(actor=worker, issue=issue, title=CANARY, body=CANARY)
+    note = write_note(actor=worker, issue=issue, key=CANARY, text=CANARY)
+    observation = remember(actor=worker, issue=issue, text=CANARY)
     assert worker.run is not None
     cancel_run(actor=founder, run=worker.run)
     attachment = attach_file(actor=founder, issue=issue, name=f"{CANARY}.txt", content=b"text")
@@ -54,6 +57,8 @@ def one_of_everything(company: Company, founder: Person) -> Everything:
         "approval": approval.pk,
         "file": file.pk,
         "finding": finding.pk,
+        "note": note.pk,
+        "observation": observation.pk,
         "attachment": attachment.pk,
         "name": attachment.name,
         "item": item.pk,

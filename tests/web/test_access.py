@@ -45,6 +45,8 @@ CHANGES = [
     ("pause-agent", {}),
     ("terminate-agent", {}),
     ("run-agent", {}),
+    ("change-note", {"text": "Hello"}),
+    ("change-observation", {"text": "Hello"}),
     ("cancel-run", {}),
     ("run-again", {}),
     ("reviewers", {}),

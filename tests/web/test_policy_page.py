@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from agents.views.policy import movable_permissions
+from engine.policy_table import movable_permissions
 from engine.verbs.registry import VERBS
 from issues.actors import Person
 from issues.models import Company, PolicyRule, Role

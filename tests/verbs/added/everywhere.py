@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from agents.views.policy import movable_permissions
+from django.test import Client
+
 from engine.actions import parse_agent_actions
+from engine.policy_table import movable_permissions
 from engine.reference import verbs_page
 from engine.verbs.registry import BY_NAME, VERBS
 from engine.workbench import draft_prompt
 from issues.models import Grant
 from issues.services.policy import change_policy
+from tests.api.client import as_person
 from tests.verbs.stage import Stage
 
 POKE = BY_NAME["poke"]
@@ -43,6 +46,16 @@ def test_poke_is_explained_by_help(stage: Stage) -> None:
 
 def test_a_rule_of_the_company_can_be_about_poke() -> None:
     assert movable_permissions()["poke"] is POKE.right
+
+
+def test_the_policy_page_and_the_api_have_a_row_for_poke(stage: Stage) -> None:
+    client = Client()
+    client.force_login(stage.owner.user)
+    page = client.get("/acme/settings/policy/").content.decode()
+    assert "<option>poke</option>" in page
+    assert "<code>/poke</code>" in page
+    (row,) = [row for row in as_person(stage.owner).get("policy")["permissions"] if row["permission"] == "poke"]
+    assert (row["own"], row["elsewhere"], row["cap"]) == ("allow", "deny", 2)
 
 
 def test_poke_stands_on_the_page_of_verbs() -> None:
