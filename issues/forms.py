@@ -12,7 +12,7 @@ from issues.refusals import Invalid
 
 
 class IssueForm(forms.Form):
-    """A new issue, or all of an old one's own fields."""
+    """A new issue."""
 
     title = forms.CharField(max_length=300)
     description = forms.CharField(required=False, strip=False)
@@ -26,7 +26,6 @@ class IssueForm(forms.Form):
     parent = forms.CharField(required=False)
     blockers = forms.CharField(required=False)
     due_date = forms.DateField(required=False)
-    version = forms.IntegerField(required=False)
 
     def __init__(self, *args: Any, labels: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

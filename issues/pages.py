@@ -27,7 +27,7 @@ from django.utils import timezone
 from issues.actors import Person
 from issues.models import Activity, Approval, ApprovalStatus, Company, InboxItem, Member, Role, User
 from issues.names import somebody_of
-from issues.refusals import Invalid, NotFound, Refusal
+from issues.refusals import Clash, Invalid, NotFound, Refusal
 from issues.traces import Trace, Tracing
 
 P = ParamSpec("P")
@@ -150,10 +150,15 @@ def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse
     """The answer to what was not done: the reason and what to do instead, never a lost text."""
     if is_partial(request):
         toast = {"text": refusal.reason, "hint": refusal.hint, "error": True}
-        return _tell(HttpResponse(status=refusal.http_status), {"trimus:toast": toast})
+        events: dict[str, Any] = {"trimus:toast": toast}
+        if isinstance(refusal, Clash):
+            events["trimus:changed"] = {}  # so that what is there now is seen
+        return _tell(HttpResponse(status=refusal.http_status), events)
     if isinstance(refusal, NotFound):
         raise Http404(refusal.reason)
-    written = {name: value for name, value in request.POST.items() if name != "csrfmiddlewaretoken" and value}
+    is_clash = isinstance(refusal, Clash)  # sent again without what was seen, it is meant
+    dropped = {"csrfmiddlewaretoken"} | ({"seen"} if is_clash else set())
+    written = {name: value for name, value in request.POST.items() if name not in dropped and (value or is_clash)}
     context = {"refusal": refusal, "written": written}
     response = show(request, visit, "refused.html", context)
     response.status_code = refusal.http_status

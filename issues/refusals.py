@@ -55,6 +55,14 @@ class Stale(Conflict):
     http_status = 412
 
 
+class Clash(Stale):
+    """Somebody else changed these very fields since the actor looked at them."""
+
+    def __init__(self, reason: str, hint: str = "", fields: tuple[str, ...] = ()) -> None:
+        super().__init__(reason, hint)
+        self.fields = fields
+
+
 class Invalid(Refusal):
     """A value cannot be used. `field` names the parameter it came in, where there is one."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Max
@@ -17,6 +18,7 @@ from issues.policies import Right, require, require_belonging
 from issues.quota import give_room_back
 from issues.refusals import Conflict, Forbidden, Invalid, Stale
 from issues.services.blockers import check_parent, link_blockers
+from issues.services.clashes import UNSEEN, check_seen, clash_of, is_clash
 from issues.services.inbox import answering_for, first_owner, tell_responsible
 from issues.services.locks import lock_company, lock_issue, next_issue_number, save_issue
 from issues.services.mentions import wake_mentioned
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 TITLE_CHARACTERS = 300
 RANK_GAP = 1_024
+_TEXTS = ("title", "description")
 
 
 class _Unchanged:
@@ -117,8 +120,13 @@ def edit_issue(
     project: Project | None = UNCHANGED,
     responsible: Member = UNCHANGED,
     if_version: int | None = None,
+    seen: Mapping[str, Any] = MappingProxyType({}),
 ) -> Issue:
-    """Change what the issue says. Stale when it is no longer at `if_version`."""
+    """Change what the issue says. Stale when it is no longer at `if_version`.
+
+    `seen` are fields as the actor saw them: what they left so is not written, whatever it is now; Clash, and nothing
+    is changed, where somebody else changed what they changed, too.
+    """
     require(actor, Right.EDIT, issue)
     issue = lock_issue(issue)
     if if_version is not None and issue.version != if_version:
@@ -130,6 +138,11 @@ def edit_issue(
         wanted["description"] = check_text(description, "description")
     others = {"due_date": due_date, "project": project, "responsible": responsible}
     wanted |= {field: value for field, value in others.items() if value is not UNCHANGED}
+    before = {field: check_text(value, field) if field in _TEXTS else value for field, value in seen.items()}
+    wanted = {field: value for field, value in wanted.items() if value != before.get(field, UNSEEN)}
+    clashing = [field for field in wanted if is_clash(before.get(field, UNSEEN), getattr(issue, field), wanted[field])]
+    if clashing:
+        raise clash_of(issue, clashing)
     _check_company(issue.company, wanted.get("project"), wanted.get("responsible"))
     changed = [field for field, value in wanted.items() if getattr(issue, field) != value]
     if not changed:
@@ -145,13 +158,15 @@ def edit_issue(
 
 
 @service
-def set_status(*, actor: Actor, issue: Issue, status: Status) -> Issue:
+def set_status(*, actor: Actor, issue: Issue, status: Status, seen: Status = UNSEEN) -> Issue:
     """Move the issue to a status, with the effects that follow.
 
     An agent's `done` becomes `in_review` where reviewers are named; an agent cannot close over open children, a
-    waiting request or question, nor call done what it left no word, file or finding on.
+    waiting request or question, nor call done what it left no word, file or finding on. Clash if it is no longer as
+    `seen`.
     """
     issue = lock_issue(issue)
+    check_seen(issue, "status", seen=seen, now=issue.status, wanted=status)
     closing = status.is_closed and not issue.is_closed
     require(actor, Right.CLOSE if closing else Right.STATUS, issue)
     if isinstance(actor, Worker) and closing:
@@ -172,9 +187,12 @@ def set_status(*, actor: Actor, issue: Issue, status: Status) -> Issue:
 
 
 @service
-def assign_issue(*, actor: Actor, issue: Issue, assignee: Assignee) -> Issue:
-    """Hand the issue to an agent or member, or to nobody. An agent is woken if there is work to do."""
+def assign_issue(*, actor: Actor, issue: Issue, assignee: Assignee, seen: Assignee = UNSEEN) -> Issue:
+    """Hand the issue to an agent or member, or to nobody. An agent is woken if there is work to do. Clash if it is no
+    longer with whom it was `seen`."""
     issue = lock_issue(issue)
+    now = issue.assignee_agent or issue.assignee_member
+    check_seen(issue, "assignee", seen=seen, now=now, wanted=assignee)
     require(actor, Right.ASSIGN, issue)
     _check_company(issue.company, assignee)
     before = (issue.assignee_agent, issue.assignee_member)
@@ -194,8 +212,10 @@ def assign_issue(*, actor: Actor, issue: Issue, assignee: Assignee) -> Issue:
 
 
 @service
-def set_priority(*, actor: Actor, issue: Issue, priority: Priority) -> Issue:
+def set_priority(*, actor: Actor, issue: Issue, priority: Priority, seen: Priority = UNSEEN) -> Issue:
+    """Clash if it is no longer as `seen`."""
     issue = lock_issue(issue)
+    check_seen(issue, "priority", seen=seen, now=issue.priority, wanted=priority)
     require(actor, Right.PRIORITY, issue)
     if issue.priority == priority:
         return issue
@@ -207,11 +227,12 @@ def set_priority(*, actor: Actor, issue: Issue, priority: Priority) -> Issue:
 
 
 @service
-def set_parent(*, actor: Actor, issue: Issue, parent: Issue | None) -> Issue:
-    """Hang the issue under another, or at the top. A cycle is refused."""
+def set_parent(*, actor: Actor, issue: Issue, parent: Issue | None, seen: Issue | None = UNSEEN) -> Issue:
+    """Hang the issue under another, or at the top. A cycle is refused. Clash if it is no longer where it was `seen`."""
     require(actor, Right.EDIT, issue)
     lock_company(issue.company)  # two moves at once could close a ring that neither sees
     issue = lock_issue(issue)
+    check_seen(issue, "parent", seen=seen, now=issue.parent, wanted=parent)
     if issue.parent_id == (parent.pk if parent else None):
         return issue
     if parent is not None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.views.decorators.http import require_POST
 
 from agents.models import Agent
 from agents.services.runs import cancel_run
 from agents.services.wakeups import run_heartbeat
+from issues.forms import read_date
 from issues.models import Issue, Label, Priority, Status
 from issues.pages import Visit, changed, company_page
 from issues.refusals import Conflict, Invalid
 from issues.services.blockers import add_blockers, remove_blockers
-from issues.services.issues import assign_issue, set_parent, set_priority, set_status
+from issues.services.clashes import UNSEEN
+from issues.services.issues import assign_issue, edit_issue, set_parent, set_priority, set_status
 from issues.services.projects import add_labels, remove_labels
 from issues.traces import Tracing, traced
 from issues.views.lookup import find_assignee, find_issue, find_issues, named_issue, read_priority, read_status
@@ -23,8 +26,9 @@ from issues.views.lookup import find_assignee, find_issue, find_issues, named_is
 @company_page
 def status(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     found, wanted = find_issue(visit, identifier), read_status(request.POST.get("status", ""))
+    seen = read_status(request.POST["seen"]) if "seen" in request.POST else UNSEEN
     with traced() as trace:
-        issue = set_status(actor=visit.person, issue=found, status=wanted)
+        issue = set_status(actor=visit.person, issue=found, status=wanted, seen=seen)
     said = f"{issue.identifier} is {Status(issue.status).label.lower()} now."
     return _changed(request, visit, issue, said, undo=trace)
 
@@ -33,9 +37,10 @@ def status(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
 @company_page
 def assign(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     assignee = find_assignee(visit, request.POST.get("assignee", ""))
+    seen = find_assignee(visit, request.POST["seen"]) if "seen" in request.POST else UNSEEN
     found = find_issue(visit, identifier)
     with traced() as trace:
-        issue = assign_issue(actor=visit.person, issue=found, assignee=assignee)
+        issue = assign_issue(actor=visit.person, issue=found, assignee=assignee, seen=seen)
     said = f"{issue.identifier} is assigned to {assignee.name}." if assignee else f"{issue.identifier} is unassigned."
     return _changed(request, visit, issue, said, undo=trace)
 
@@ -44,8 +49,9 @@ def assign(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
 @company_page
 def priority(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     found, wanted = find_issue(visit, identifier), read_priority(request.POST.get("priority", ""))
+    seen = read_priority(request.POST["seen"]) if "seen" in request.POST else UNSEEN
     with traced() as trace:
-        issue = set_priority(actor=visit.person, issue=found, priority=wanted)
+        issue = set_priority(actor=visit.person, issue=found, priority=wanted, seen=seen)
     said = f"The priority is {Priority(issue.priority).label.lower()} now."
     return _changed(request, visit, issue, said, undo=trace)
 
@@ -86,9 +92,23 @@ def blockers(request: HttpRequest, visit: Visit, identifier: str) -> HttpRespons
 def parent(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     word = request.POST.get("parent", "").strip()
     above = named_issue(visit, word) if word else None
-    issue = set_parent(actor=visit.person, issue=find_issue(visit, identifier), parent=above)
+    seen = UNSEEN
+    if "seen" in request.POST:
+        seen = named_issue(visit, request.POST["seen"]) if request.POST["seen"] else None
+    issue = set_parent(actor=visit.person, issue=find_issue(visit, identifier), parent=above, seen=seen)
     said = f"{issue.identifier} stands under {above.identifier}." if above else f"{issue.identifier} stands by itself."
     return _changed(request, visit, issue, said)
+
+
+@require_POST
+@company_page
+def due_date(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
+    """Set the day it is due, or with an empty one that it has none."""
+    day = read_date(request.POST.get("due_date", ""))
+    seen = {"due_date": read_date(request.POST["seen"])} if "seen" in request.POST else {}
+    issue = edit_issue(actor=visit.person, issue=find_issue(visit, identifier), due_date=day, seen=seen)
+    when = f"is due on {date_format(day, 'j F Y')}" if day else "has no due date"
+    return _changed(request, visit, issue, f"{issue.identifier} {when}.")
 
 
 @require_POST

@@ -173,6 +173,7 @@ def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
         "wakes": _woken_by_comment(visit, issue, names),
         "statuses": list(Status),
         "priorities": list(Priority),
+        "priority_seen": Priority(issue.priority).slug,
         "reaction_kinds": list(ReactionKind),
     }
 

@@ -1,4 +1,4 @@
-"""Opening an issue, and editing one as a whole."""
+"""Opening an issue."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from issues.models import Issue, Label, Priority, Project, Status
 from issues.names import Names
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, Refusal
-from issues.services.issues import create_issue, edit_issue
+from issues.services.issues import create_issue
 from issues.views.lookup import (
     find_assignee,
-    find_issue,
     find_issues,
     find_labels,
     find_project,
@@ -51,34 +50,6 @@ def new_issue(request: HttpRequest, visit: Visit) -> HttpResponse:
     return changed(request, f"{issue.identifier} is open.", to=to, moves_on=True)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@company_page
-def edit(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    """Title, description, project and due date. The version that was shown guards what somebody else wrote since."""
-    issue = find_issue(visit, identifier)
-    if request.method != "POST":
-        return _edit_page(request, visit, issue, _values(issue))
-    form = _form(visit, request.POST)
-    if not form.is_valid():
-        return _edit_page(request, visit, issue, request.POST, errors=_first_errors(form), status=422)
-    data = form.cleaned_data
-    try:
-        edit_issue(
-            actor=visit.person,
-            issue=issue,
-            title=data["title"],
-            description=data["description"],
-            due_date=data["due_date"],
-            project=find_project(visit, data["project"]),
-            if_version=data["version"],
-        )
-    except Refusal as refusal:
-        issue.refresh_from_db()
-        return _edit_page(request, visit, issue, request.POST, refusal=refusal, status=refusal.http_status)
-    to = reverse("issue", args=[visit.company.slug, identifier])
-    return changed(request, f"{identifier} is changed.", to=to, moves_on=True)
-
-
 def _create(visit: Visit, data: dict[str, Any]) -> Issue:
     return create_issue(
         actor=visit.person,
@@ -105,16 +76,6 @@ def _first_errors(form: IssueForm) -> dict[str, str]:
     return {field: str(errors[0]) for field, errors in form.errors.items() if errors}
 
 
-def _values(issue: Issue) -> dict[str, Any]:
-    return {
-        "title": issue.title,
-        "description": issue.description,
-        "due_date": issue.due_date.isoformat() if issue.due_date else "",
-        "project": str(issue.project_id or ""),
-        "version": issue.version,
-    }
-
-
 def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int = 200, **more: Any) -> HttpResponse:
     context = {
         "values": values,
@@ -127,15 +88,6 @@ def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int =
         **more,
     }
     response = show(request, visit, "issues/new.html", context)
-    response.status_code = status
-    return response
-
-
-def _edit_page(
-    request: HttpRequest, visit: Visit, issue: Issue, values: Any, *, status: int = 200, **more: Any
-) -> HttpResponse:
-    context = {"issue": issue, "values": values, "projects": _projects(visit), **more}
-    response = show(request, visit, "issues/edit.html", context)
     response.status_code = status
     return response
 

@@ -14,7 +14,8 @@
 
   function keep(form) {
     const text = form.querySelector("[data-text]").value;
-    if (text.trim()) localStorage.setItem(keyOf(form), JSON.stringify({ text, sent: false }));
+    const base = form.querySelector("[data-text]").defaultValue; // what the writer began with
+    if (text.trim()) localStorage.setItem(keyOf(form), JSON.stringify({ text, base, sent: false }));
     else localStorage.removeItem(keyOf(form));
   }
 
@@ -23,7 +24,22 @@
     const draft = JSON.parse(localStorage.getItem(keyOf(form)) ?? "null");
     if (!draft || draft.text === field.value || (field.defaultValue && !draft.text)) return;
     field.value = draft.text;
+    const seen = form.querySelector(`[name=seen_${field.name}]`);
+    if (seen && draft.base !== undefined) seen.value = draft.base; // so that what was changed since is not lost
   }
+
+  function begin(form) {
+    if (form.hasBegun) return;
+    form.hasBegun = true;
+    if (!("sent" in form.dataset)) restore(form); // else it shows what was sent
+    if (form.dataset.wakes && form.querySelector("[data-text]").value) showWakes(form);
+  }
+
+  document.addEventListener("htmx:after:swap", () => document.querySelectorAll("[data-composer]").forEach(begin));
+  document.addEventListener("click", (event) => {
+    const form = event.target.closest("[data-discard]")?.closest("[data-composer]");
+    if (form) localStorage.removeItem(keyOf(form));
+  });
 
   // A form that was sent the ordinary way has arrived when the page after it says so.
   function forgetArrived() {
@@ -204,8 +220,5 @@
   });
 
   forgetArrived();
-  for (const form of document.querySelectorAll("[data-composer]")) {
-    restore(form);
-    if (form.dataset.wakes && form.querySelector("[data-text]").value) showWakes(form);
-  }
+  document.querySelectorAll("[data-composer]").forEach(begin);
 })();

@@ -76,7 +76,7 @@
   }
 
   function isInUse(region) {
-    return region.querySelector("details.menu[open], .dragged, .lifted") !== null;
+    return region.querySelector("details.menu[open], .dragged, .lifted, [data-editing]") !== null;
   }
 
   let sideTimer = null;

@@ -12,7 +12,6 @@ from agents.models import Agent, AgentStatus, RunState, Wakeup
 from issues.actors import Person
 from issues.models import ApprovalStatus, Comment, Company, Issue, Priority, Status
 from issues.services.approvals import ask_question
-from issues.services.issues import edit_issue
 from tests import build
 
 HTMX = {"HX-Request": "true"}
@@ -126,24 +125,6 @@ def test_a_card_is_put_above_another(page: Client, company: Company) -> None:
     page.post(at(moved, "move/"), {"status": "todo", "before": second.identifier})
     order = list(Issue.objects.in_board_order().values_list("number", flat=True))
     assert order == [first.number, moved.number, second.number]
-
-
-def test_an_edit_on_top_of_somebody_elses_is_refused_and_both_texts_are_shown(
-    page: Client, company: Company, founder: Person
-) -> None:
-    issue = build.issue(company, "Guide", description="Old")
-    shown = issue.version
-    edit_issue(actor=founder, issue=issue, description="Theirs")
-    answer = page.post(at(issue, "edit/"), {"title": "Guide", "description": "Mine", "version": shown})
-    assert answer.status_code == 412
-    body = answer.content.decode()
-    assert "Theirs" in body
-    assert "Mine" in body
-    issue.refresh_from_db()
-    assert issue.description == "Theirs"
-    page.post(at(issue, "edit/"), {"title": "Guide", "description": "Mine", "version": issue.version})
-    issue.refresh_from_db()
-    assert issue.description == "Mine"
 
 
 def test_only_the_author_edits_and_deletes_a_comment(
