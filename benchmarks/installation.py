@@ -108,6 +108,12 @@ def _family(pid: int) -> list[int]:
     return [pid, *(member for child in children for member in _family(int(child)))]
 
 
+def cpu_seconds(pid: int) -> float:
+    """What a process has computed since it began, in all its threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def pss(pid: int) -> int:
     """Kilobytes."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

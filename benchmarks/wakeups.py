@@ -4,7 +4,8 @@
 
 On SQLite with the embedded broker and, where they are here, PostgreSQL with Redis: one worker process and one beat. The
 ideal of the last rows is the time that the model takes, five seconds. Memory is the worker's, each shared page counted
-once; threads are the most that it had.
+once; CPU is what it computed for the wave, which a busy machine changes less than the time that passed; threads are the
+most that it had.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.installation import pss
+from benchmarks.installation import cpu_seconds, pss
 from benchmarks.stack import Stack, stack
 
 SINGLES, QUICK_SINGLES = 40, 10
@@ -50,6 +51,7 @@ class Wave:
     model_seconds: float
     all_started_s: float
     all_done_s: float
+    cpu_s: float
     megabytes: float
     threads: int
 
@@ -96,6 +98,7 @@ def time_wave(here: Stack, worker: int, agents: int, seconds: float) -> Wave:
         seconds,
         all_started_s=round(started, 2),
         all_done_s=round(done, 2),
+        cpu_s=round(seen.cpu_seconds, 2),
         megabytes=round(seen.megabytes, 1),
         threads=seen.threads,
     )
@@ -103,16 +106,17 @@ def time_wave(here: Stack, worker: int, agents: int, seconds: float) -> Wave:
 
 @dataclass
 class Watch:
-    """The most that a process had meanwhile."""
+    """The most that a process had meanwhile, and what it computed."""
 
     megabytes: float = 0.0
     threads: int = 0
+    cpu_seconds: float = 0.0
 
 
 @contextmanager
 def watched(pid: int) -> Iterator[Watch]:
     """Look at a process again and again."""
-    watch, ended = Watch(), threading.Event()
+    watch, ended, before = Watch(), threading.Event(), cpu_seconds(pid)
 
     def look() -> None:
         while not ended.wait(0.25):
@@ -126,6 +130,7 @@ def watched(pid: int) -> Iterator[Watch]:
     finally:
         ended.set()
         thread.join()
+        watch.cpu_seconds = cpu_seconds(pid) - before
 
 
 def show(results: Results) -> None:
@@ -135,15 +140,15 @@ def show(results: Results) -> None:
         print(f"{start.stack:<24}{start.wakeups:>9}{start.p50_ms:>9.1f}{start.p95_ms:>9.1f}{aim:>9.0f}")
     print(
         f"\n{'woken at once':<24}{'agents':>8}{'model s':>9}{'started s':>11}{'done s':>8}{'aim':>6}{'peer':>6}"
-        f"{'MB':>7}{'threads':>9}"
+        f"{'CPU s':>7}{'MB':>7}{'threads':>9}"
     )
     for wave in results.waves:
         is_small = wave.agents == SMALL_WAVE
         aim = SMALL_WAVE_AIM_S if is_small else LARGE_WAVE_AIM_S[_broker(wave.stack)]
         print(
             f"{wave.stack:<24}{wave.agents:>8}{wave.model_seconds:>9.0f}{wave.all_started_s:>11.2f}"
-            f"{wave.all_done_s:>8.2f}{aim:>6g}{PEER_SMALL_WAVE_S if is_small else '':>6}{wave.megabytes:>7.0f}"
-            f"{wave.threads:>9}"
+            f"{wave.all_done_s:>8.2f}{aim:>6g}{PEER_SMALL_WAVE_S if is_small else '':>6}{wave.cpu_s:>7.1f}"
+            f"{wave.megabytes:>7.0f}{wave.threads:>9}"
         )
 
 
