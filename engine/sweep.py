@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 import structlog
-from django.db.models import F, Max
+from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
 
 from agents.models import Agent, AgentStatus, Pulse, Routine, Run
@@ -34,6 +34,9 @@ log = structlog.get_logger(__name__)
 
 BATCH = 200
 """Rows of one kind looked at in one sweep; the next one goes on."""
+
+_blocked_until = 0
+"""Up to which id this process has looked whether blocked issues were forgotten."""
 
 LEFT_BEHIND = timedelta(minutes=1)
 """Nobody who began to read an attachment is still at it after this."""
@@ -103,14 +106,25 @@ def read_left_behind() -> None:
 def release_forgotten() -> None:
     """Move on blocked issues whose last blocker ended after they were blocked: the level behind the edge, should the
     wakeup ever be missed. What a person or the stall guard set to blocked is left alone."""
+    open_links = Blocker.objects.open().filter(issue=OuterRef("pk"))
     forgotten = (
-        Issue.objects.filter(status=Status.BLOCKED, blocker_links__isnull=False)
-        .exclude(pk__in=Blocker.objects.open().values("issue"))
+        Issue.objects.filter(~Exists(open_links), pk__in=_next_blocked(), blocker_links__isnull=False)
         .annotate(last_ended=Max("blocker_links__blocker__closed_at"))
-        .filter(last_ended__gte=F("status_changed_at"))[:BATCH]
+        .filter(status=Status.BLOCKED, last_ended__gte=F("status_changed_at"))
     )
     for issue in forgotten:
         _guarded(partial(_release, issue))
+
+
+def _next_blocked() -> list[int]:
+    """The next blocked issues to look at, by id, from the last one looked at; after the last of all begins anew."""
+    global _blocked_until
+    blocked = Issue.objects.filter(status=Status.BLOCKED).order_by("pk").values_list("pk", flat=True)
+    ids = list(blocked.filter(pk__gt=_blocked_until)[:BATCH])
+    if len(ids) < BATCH:
+        ids += blocked.filter(pk__lte=_blocked_until)[: BATCH - len(ids)]
+    _blocked_until = ids[-1] if ids else 0
+    return ids
 
 
 def make_workspaces() -> None:

@@ -136,6 +136,7 @@ class Issue(models.Model):
             models.Index(fields=["company", "status", "-closed_at"], name="issue_closed"),
             models.Index(fields=["assignee_agent", "status"], name="issue_agent_status"),
             models.Index(fields=["assignee_member", "status"], name="issue_member_status"),
+            models.Index(fields=["id"], condition=Q(status="blocked"), name="issue_blocked"),
         ]
 
     def __str__(self) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import functools
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -90,13 +88,17 @@ def first_of_each(
     """The first issues of every group in one query: each group is read in its order, and no further than its limit,
     however many issues there are."""
     parts = [
-        Q(pk__in=sorted_issues(chosen.filter(group.condition), order).values("pk")[: limits[group.key]])
+        # Each within a query of its own: SQLite joins no parts that have an order or a limit.
+        Issue.objects.filter(
+            pk__in=sorted_issues(chosen.filter(group.condition), order).values("pk")[: limits[group.key]]
+        ).values("pk")
         for group in groups
         if group.total
     ]
     if not parts:
         return chosen.none()
-    first = Issue.objects.filter(functools.reduce(operator.or_, parts))
+    # One set of ids: for several that are joined by OR, PostgreSQL reads all issues of all companies.
+    first = Issue.objects.filter(pk__in=parts[0].union(*parts[1:], all=True))
     return sorted_issues(with_card_facts(first), order)
 
 

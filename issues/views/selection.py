@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django.db.models import Count, Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
+from django.db.models.lookups import IsNull
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -164,7 +165,7 @@ def with_card_facts(issues: IssueQuerySet) -> IssueQuerySet:
     """Add what a card or row shows beside the issue's own fields, as part of the same query."""
     return issues.annotate(
         is_running=_is_running(),
-        has_open_blocker=_has_open_blocker(),
+        has_open_blocker=IsNull(_an_open_blocker(), False),
         children_all=_count_children(),
         children_closed=_count_children(status__in=CLOSED),
     ).defer("description")
@@ -189,6 +190,12 @@ def _is_running() -> Exists:
 
 def _has_open_blocker() -> Exists:
     return Exists(Blocker.objects.open().filter(issue=OuterRef("pk")))
+
+
+def _an_open_blocker() -> Subquery:
+    """One that can only be looked up issue by issue: PostgreSQL may carry out an EXISTS among the columns by reading
+    all links of all companies first."""
+    return Subquery(Blocker.objects.open().filter(issue=OuterRef("pk")).values("pk")[:1])
 
 
 def _count_children(**condition: object) -> Coalesce:

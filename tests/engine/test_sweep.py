@@ -94,6 +94,22 @@ class TestForgottenBlockers:
         waiting.refresh_from_db()
         assert waiting.status == Status.BLOCKED
 
+    def test_of_many_blocked_issues_each_sweep_looks_at_some_and_none_is_left_out(
+        self, waiting: Issue, company: Company, owner: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sweep, "BATCH", 2)
+        others = [build.issue(company) for _ in range(4)]
+        for other in others:
+            add_blockers(actor=owner, issue=other, blockers=[build.issue(company)])
+        everybody = [waiting, *others]
+        for other in everybody:
+            self.forget(other)
+        left = []
+        for _ in range(3):
+            release_forgotten()
+            left.append(Issue.objects.filter(status=Status.BLOCKED).count())
+        assert left == [3, 1, 0]
+
     def test_one_that_cannot_be_moved_does_not_keep_the_others(
         self, waiting: Issue, company: Company, ada: Agent, owner: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
