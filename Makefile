@@ -25,7 +25,7 @@ env: $(RUNTIME) ## make .venv with what Trimus runs on
 run: $(RUNTIME) ## start everything on this machine (PORT=8000, ARGS="--demo --no-browser")
 	@exec $(BIN)/python manage.py up $(if $(PORT),--port $(PORT)) $(ARGS)
 
-test: $(DEVELOPMENT) ## run every test this machine can; TRIMUS_REQUIRE=browser,postgres,redis,rabbitmq fails without
+test: $(DEVELOPMENT) ## run every test this machine can; TRIMUS_REQUIRE=browser,postgres,redis,rabbitmq,own_servers fails without
 	@$(BIN)/python -m tests $(ARGS)
 
 lint: $(DEVELOPMENT) ## style, types, layers, missing migrations, generated pages

@@ -25,11 +25,12 @@ def ring() -> bool:
     return _send(look)
 
 
-def ring_to_resume(run_id: int) -> bool:
-    """Ask some worker to go on with a run whose reply was kept; whether the broker took the message."""
+def ring_to_resume(run_id: int, attempt: int) -> bool:
+    """Ask some worker to go on with a run whose reply was kept, after that attempt; whether the broker took the
+    message."""
     from engine.tasks import resume
 
-    return _send(resume, run_id)
+    return _send(resume, run_id, attempt)
 
 
 def ring_to_rehearse(dry_run_id: int) -> bool:

@@ -14,26 +14,27 @@ MOST_ATTEMPTS = 3
 """Workers that may begin to apply one reply. Should it end each of them, the run fails instead."""
 
 
-def resume_run(run_id: int) -> None:
-    """Take the run over as its next attempt, which fences off the former worker, and apply its reply."""
+def resume_run(run_id: int, attempt: int) -> None:
+    """Take the run over from the worker of that attempt, which is fenced off, and apply its reply. A message that comes
+    again finds another attempt, and takes nothing from whoever is at it."""
     with database_turn():
-        run = _take_over(run_id)
+        run = _take_over(run_id, attempt)
     if run is None:
         return
     with leases.holder.hold(run), failures_recorded(run), database_turn():
         apply_reply(run)
 
 
-def _take_over(run_id: int) -> Run | None:
+def _take_over(run_id: int, attempt: int) -> Run | None:
     """The run as its next attempt; None if there is nothing to apply any more or another took it over first."""
     run = (
         Run.objects.select_related("company", "agent", "issue")
-        .filter(pk=run_id, state=RunState.RUNNING, reply__isnull=False, applied_at=None)
+        .filter(pk=run_id, attempt=attempt, state=RunState.RUNNING, reply__isnull=False, applied_at=None)
         .first()
     )
     if run is None:
         return None
-    taken = Run.objects.filter(pk=run_id, attempt=run.attempt, state=RunState.RUNNING)
+    taken = Run.objects.filter(pk=run_id, attempt=attempt, state=RunState.RUNNING)
     if not taken.update(attempt=F("attempt") + 1, lease_counter=F("lease_counter") + 1):
         return None
     run.attempt += 1

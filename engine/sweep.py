@@ -157,7 +157,7 @@ def _recover(seen: Run) -> None:
     if run.reply is None:
         lose(run)
     elif run.attempt < MOST_ATTEMPTS:
-        ring_to_resume(run.pk)
+        ring_to_resume(run.pk, run.attempt)
     else:
         _give_up(run)
 

@@ -70,13 +70,13 @@ def _take() -> Run | None:
 
 
 @app.task(name="engine.tasks.resume")
-def resume(run_id: int) -> None:
-    """Go on with a run whose worker died after the reply was kept."""
+def resume(run_id: int, attempt: int) -> None:
+    """Go on with a run whose worker died after the reply was kept, in that attempt."""
     from engine.doorbell import ring
     from engine.resume import resume_run
 
     try:
-        resume_run(run_id)
+        resume_run(run_id, attempt)
     finally:
         ring()
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
@@ -40,6 +41,25 @@ def postgres_url() -> str | None:
         "postgres://postgres@127.0.0.1:5432/postgres",
     ]
     return next(filter(_can_make_databases, [POSTGRES_URL] if POSTGRES_URL else guesses), None)
+
+
+@functools.cache
+def postgres_programs() -> str | None:
+    """The folder of PostgreSQL's programs; Debian keeps them out of the path."""
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    found = str(places[-1]) if places else shutil.which("postgres")
+    return None if found is None else str(Path(found).parent)
+
+
+@functools.cache
+def rabbitmq_program() -> str | None:
+    """What starts a node; Debian's command in the path only does so for the user rabbitmq."""
+    places = sorted(Path("/usr/lib/rabbitmq/lib").glob("*/sbin/rabbitmq-server"))
+    return str(places[-1]) if places else shutil.which("rabbitmq-server")
+
+
+def _has_server_programs() -> bool:
+    return None not in (postgres_programs(), rabbitmq_program(), shutil.which("redis-server"))
 
 
 def libpq(url: str) -> str:
@@ -84,5 +104,9 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         "no PostgreSQL that lets this user make databases: start one, or set TRIMUS_TEST_POSTGRES_URL",
     ),
     "redis": (lambda: _listens(REDIS_URL), "no Redis: start one, or set TRIMUS_TEST_REDIS_URL"),
+    "own_servers": (
+        _has_server_programs,
+        "no programs of PostgreSQL, Redis and RabbitMQ: apt-get install postgresql redis-server rabbitmq-server",
+    ),
     "rabbitmq": (lambda: _listens(RABBITMQ_URL), "no RabbitMQ: start one, or set TRIMUS_TEST_RABBITMQ_URL"),
 }

@@ -116,7 +116,7 @@ def test_a_crash_leaves_nothing_half_and_going_on_does_all(
     assert everything() == before
     replied.refresh_from_db()
     assert (replied.state, replied.applied_at) == (RunState.RUNNING, None)
-    resume_run(replied.pk)
+    resume_run(replied.pk, replied.attempt)
     assert issue.children.get().assignee_agent == bob
     assert Comment.objects.get().body == "One part for Bob."
     assert replied.actions.count() == 4

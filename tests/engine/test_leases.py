@@ -55,7 +55,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The runs that some worker was asked to go on with."""
     asked: list[int] = []
 
-    def apply_async(args: tuple[int], **_options: object) -> None:
+    def apply_async(args: tuple[int, int], **_options: object) -> None:
         asked.append(args[0])
 
     monkeypatch.setattr(tasks.resume, "apply_async", apply_async)
@@ -127,7 +127,7 @@ class TestCancelling:
     def test_a_kept_reply_is_not_applied_after_it(self, run: Run, issue: Issue, owner: Person) -> None:
         Run.objects.filter(pk=run.pk).update(reply="Hello.")
         cancel_run(actor=owner, run=Run.objects.get(pk=run.pk))
-        resume_run(run.pk)
+        resume_run(run.pk, 1)
         assert not issue.comments.exists()
 
     def test_a_run_is_cancelled_once(self, run: Run, owner: Person) -> None:
@@ -364,18 +364,25 @@ class TestExpired:
         Run.objects.update(reply="Done.\n/status done")
         expire(monkeypatch)
         assert rung == [run.pk]
-        resume_run(run.pk)
+        resume_run(run.pk, 1)
         run.refresh_from_db()
         issue.refresh_from_db()
         assert (run.state, run.attempt, model.requests) == (RunState.SUCCEEDED, 2, [])
         assert (issue.status, issue.comments.get().body) == (Status.DONE, "Done.")
         assert Wakeup.objects.get().state == WakeupState.CONSUMED
 
+    def test_a_message_that_comes_again_takes_nothing_from_who_is_at_it(self, run: Run, issue: Issue) -> None:
+        prepare(run)
+        Run.objects.update(reply="Hello.", attempt=2)
+        resume_run(run.pk, 1)
+        assert not issue.comments.exists()
+        assert Run.objects.get().attempt == 2
+
     def test_going_on_twice_applies_once(self, run: Run, issue: Issue, model: FakeModel) -> None:
         prepare(run)
         Run.objects.update(reply="Hello.")
-        resume_run(run.pk)
-        resume_run(run.pk)
+        resume_run(run.pk, 1)
+        resume_run(run.pk, 1)
         assert issue.comments.count() == 1
         assert Run.objects.get().attempt == 2
 
@@ -386,7 +393,7 @@ class TestExpired:
         model.answers = ["Once."]
         prepare(run)
         Run.objects.update(reply="Once.")
-        resume_run(run.pk)
+        resume_run(run.pk, 1)
         heartbeat(run)
         assert issue.comments.count() == 1
 
@@ -408,7 +415,7 @@ class TestExpired:
         prepare(run)
         Run.objects.update(reply="Hello.")
         pause_company(actor=owner, company=company)
-        resume_run(run.pk)
+        resume_run(run.pk, 1)
         assert issue.comments.count() == 1
 
     def test_a_bug_in_applying_ends_the_resumed_run(
@@ -420,7 +427,7 @@ class TestExpired:
         monkeypatch.setattr(apply, "follow_up", follow_up)
         prepare(run)
         Run.objects.update(reply="Hello.")
-        resume_run(run.pk)
+        resume_run(run.pk, 1)
         run.refresh_from_db()
         assert (run.state, run.error) == (RunState.FAILED, "ZeroDivisionError: by nought")
 

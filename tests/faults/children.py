@@ -154,9 +154,24 @@ def deliver_again_and_again() -> None:
     doorbell._send = send
 
 
+def assign(to: list[int], double: bool = False) -> None:
+    """See `work.assign`. Its bells may ring more than once."""
+    if double:
+        deliver_again_and_again()
+    work.assign(to)
+
+
+def purge() -> None:
+    """Empty the queue of the test."""
+    app = celery_app()
+    with app.connection() as connection:
+        connection.default_channel.queue_purge(app.conf.task_default_queue)
+
+
 CALLS: dict[str, Callable[..., None]] = {
     "worker": work_as_worker,
     "beat": work_as_beat,
+    "purge": purge,
     "found": work.found,
-    "assign": work.assign,
+    "assign": assign,
 }

@@ -165,6 +165,19 @@ class Stack:
         with contextlib.closing(sqlite3.connect(self.data / "trimus.sqlite3", timeout=20)) as file:
             return file.execute(statement).fetchall()
 
+    def is_locked(self) -> bool:
+        """Whether some process is in the middle of a transaction that writes."""
+        if self.database_url:
+            mine = "datname = current_database() AND pid <> pg_backend_pid()"
+            rows = self.query(f"SELECT count(*) FROM pg_stat_activity WHERE {mine} AND state <> 'idle'")  # noqa: S608
+            return rows[0][0] > 0
+        with contextlib.closing(sqlite3.connect(self.data / "trimus.sqlite3", timeout=0)) as file:
+            try:
+                file.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return True
+            return False
+
     def story_of_the_end(self, story: tuple[Any, ...], issues: int) -> list[tuple[Any, ...]]:
         """What became of the issues, once that is `story` for each and nothing is left behind, or never will be."""
 
