@@ -13,6 +13,7 @@ from agents.catalogue import ModelEntry
 from agents.models import ActionOutcome, Agent, Routine, Run, RunAction, Skill, Wakeup
 from agents.own_models import entry_for
 from agents.services.agents import worker_for
+from agents.services.spending import is_budget_low
 from engine.allowed import Allowed, allowed_verbs
 from engine.checkpoints import read_checkpoint
 from engine.claim import take_in_late
@@ -51,7 +52,8 @@ def build_context(
 ) -> shown.HeartbeatContext:
     """The context of this agent on this issue for these wakeups. Without a run, what a run would be shown now."""
     company = agent.company
-    actor = worker_for(agent, run or Run(agent=agent, issue=issue, company=company))
+    likely = run or Run(agent=agent, issue=issue, company=company)
+    actor = worker_for(agent, likely)
     is_own = agent_standing(actor, issue).relation is Relation.OWN
     there = read_inventory(agent, issue)
     allowed = allowed_verbs(actor, issue)
@@ -93,6 +95,7 @@ def build_context(
             max_output=agent.max_output_tokens or entry.max_output_tokens,
             prompt_budget=company.prompt_budget,
             is_last_run=run is not None and run.depth >= company.hop_limit,
+            is_budget_low=is_budget_low(likely),
         ),
     )
 

@@ -91,6 +91,8 @@ class Agent(models.Model):
         help_text="Looks for work of its own this often; empty: never.",
     )
     next_schedule_at = models.DateTimeField(null=True, blank=True)
+    idle_rounds = models.PositiveIntegerField(default=0, help_text="How often its interval found no work.")
+    idle_round_at = models.DateTimeField(null=True, blank=True, help_text="When it did so last.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = AgentQuerySet.as_manager()

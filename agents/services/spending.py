@@ -135,6 +135,11 @@ def settle_unknown(run: Run) -> None:
     settle(run, None if run.prompt_built_at is not None else NOTHING)
 
 
+def is_budget_low(run: Run) -> bool:
+    """Whether more of a budget is used than the board is warned at."""
+    return used_share(run) * 100 > WARN_PERCENT
+
+
 def used_share(run: Run) -> float:
     """How much of the tightest limit of the run's company or agent is used, from 0."""
     shares = [0.0]
@@ -174,10 +179,13 @@ def _lock_rows(run: Run, month: datetime.date) -> list[tuple[Spending, Budget | 
 
 
 def _rows(run: Run, month: datetime.date, *, lock: bool) -> list[tuple[Spending, Budget | None]]:
-    """The company's and the agent's row of the month, as far as they exist, with the budget that bounds each."""
+    """The company's and the agent's row of the month, as far as they exist, with the budget that bounds each. Without
+    any budget, rows that are only looked at are not read."""
     both = Q(agent=None) | Q(agent=run.agent)
     applying = Budget.objects.filter(both, company=run.company).select_related("agent")
     budgets = {budget.agent_id: budget for budget in applying}
+    if not budgets and not lock:
+        return []
     found = Spending.objects.filter(both, company=run.company, month=month)
     found = found.order_by(F("agent").asc(nulls_first=True))
     return [(row, budgets.get(row.agent_id)) for row in (found.select_for_update() if lock else found)]

@@ -113,9 +113,11 @@ def run_agent(*, actor: Actor, agent: Agent, note: str = "") -> Wakeup:
 
 @service
 def wake_on_schedule(*, agent: Agent) -> Wakeup | None:
-    """The agent's interval came round: wake it for its next work; with none nothing happens."""
+    """The agent's interval came round: wake it for its next work. With none no model is asked and there is no run; only
+    the round is counted."""
     issue = next_work(agent)
     if issue is None:
+        Agent.objects.filter(pk=agent.pk).update(idle_rounds=F("idle_rounds") + 1, idle_round_at=timezone.now())
         return None
     return wake_agent(
         Wake(

@@ -8,9 +8,11 @@ from agents.models import Agent, Reservation, RunState, Spending, Wakeup, Wakeup
 from agents.services.spending import set_budget
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
+from engine.text.playbook import LOW_BUDGET
 from issues.models import Company
 from issues.services.comments import pin_comment
 from tests import build
+from tests.engine.running import run_next
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -72,3 +74,17 @@ def test_a_call_that_turns_out_dearer_than_the_claim_thought_fails_the_run() -> 
     run.refresh_from_db()
     assert (run.state, run.error_kind) == (RunState.FAILED, "budget")
     assert Spending.objects.get(agent=None).reserved_tokens == 0
+
+
+@pytest.mark.parametrize(("limit", "is_low"), [(10, False), (5, False), (4, True), (1, True)])
+def test_the_prompt_says_when_over_four_fifths_of_a_budget_are_used(limit: int, is_low: bool) -> None:
+    """The run itself counts: of five, it is the fourth."""
+    company, owner = build.company_with_founder()
+    agent = worker(company)
+    if limit > 1:
+        for _ in range(3):
+            build.issue(company, assignee=agent)
+            run_next()
+    set_budget(actor=owner, company=company, runs=limit)
+    build.issue(company, assignee=agent)
+    assert (LOW_BUDGET in run_next().user_message) is is_low

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from functools import partial
 
 import pytest
+from django.utils import timezone
 
 from agents import listeners
 from agents.models import Agent, Run, RunState, Wakeup, WakeupSource, WakeupState
@@ -390,11 +392,24 @@ class TestNextWork:
     def test_the_schedule_takes_it_and_without_any_does_nothing(self, company: Company, ada: Agent) -> None:
         assert wake_on_schedule(agent=ada) is None
         assert not Wakeup.objects.exists()
+        assert not Run.objects.exists()
         issue = build.issue(company, assignee=ada)
         wakeup = wake_on_schedule(agent=ada)
         assert wakeup is not None
         assert (wakeup.issue, wakeup.source, wakeup.depth) == (issue, WakeupSource.SCHEDULE, 0)
         assert (wakeup.is_from_person, wakeup.chain) == (False, wakeup.pk)
+
+    def test_rounds_without_work_are_counted_and_others_are_not(self, company: Company, ada: Agent) -> None:
+        ada.refresh_from_db()
+        assert (ada.idle_rounds, ada.idle_round_at) == (0, None)
+        for _ in range(2):
+            wake_on_schedule(agent=ada)
+        build.issue(company, assignee=ada)
+        wake_on_schedule(agent=ada)
+        ada.refresh_from_db()
+        assert ada.idle_rounds == 2
+        assert ada.idle_round_at is not None
+        assert timezone.now() - ada.idle_round_at < datetime.timedelta(minutes=1)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 
 from django.test import Client
+from django.urls import reverse
 
 from agents.models import Agent, Routine, Skill
 from agents.services.skills import use_skill
+from agents.services.wakeups import wake_on_schedule
 from issues.actors import Person
 from issues.models import Company, Issue, Label, Priority, Project, Role, Status
 from issues.services.findings import record_finding
@@ -221,3 +223,14 @@ def test_an_archived_project_is_not_offered_to_a_routine(
 ) -> None:
     archive_project(actor=founder, project=build.project(company, "Old things"))
     assert "Old things" not in page.get("/acme/routines/new/").content.decode()
+
+
+def test_an_agents_page_tells_how_often_it_looked_for_work_in_vain(company: Company, page: Client) -> None:
+    agent = build.agent(company, "Iris", schedule_minutes=5)
+    address = reverse("agent", args=[company.slug, agent.handle])
+    assert "Found no work" not in page.get(address).content.decode()
+    for _ in range(2):
+        wake_on_schedule(agent=agent)
+    body = page.get(address).content.decode()
+    assert "Found no work" in body
+    assert "2 times, last" in body
