@@ -76,6 +76,15 @@ class AgentPage(Edited):
         return edit_agent(actor=person, agent=row, **changes)
 
 
+@admin.register(models.InstructionsVersion)
+class InstructionsVersionPage(Shown):
+    list_display = ("pk", link("agent"), "number", link("member"), link("by_agent"), "written_at")
+    list_select_related = ("agent", "member__user", "by_agent")
+    list_filter = ("written_at",)
+    search_fields = ("agent__name", "text")
+    long = ("text",)
+
+
 @admin.register(models.Skill)
 class SkillPage(Edited):
     list_display = ("name", link("company"), "description", "enabled", "updated_at")

@@ -8,6 +8,7 @@ from agents.views import (
     budgets,
     comparing,
     costs,
+    instructions,
     notebook,
     policy,
     providers,
@@ -24,6 +25,7 @@ Patterns = list[URLPattern | URLResolver]
 agent_patterns: Patterns = [
     path("", agents.agent_page, name="agent"),
     path("edit/", agents.edit, name="edit-agent"),
+    path("instructions/", instructions.instructions, name="instructions"),
     path("pause/", agents.pause, name="pause-agent"),
     path("resume/", agents.resume, name="resume-agent"),
     path("terminate/", agents.terminate, name="terminate-agent"),

@@ -3,6 +3,7 @@
 from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
 from agents.models.checkpoint import Checkpoint
 from agents.models.dry_run import DryRun, DryRunState
+from agents.models.instructions import InstructionsVersion
 from agents.models.notebook import Note, Observation
 from agents.models.pulse import Pulse
 from agents.models.routine import Routine, RoutineFire
@@ -22,6 +23,7 @@ __all__ = [
     "Checkpoint",
     "DryRun",
     "DryRunState",
+    "InstructionsVersion",
     "ModelCall",
     "Note",
     "Observation",

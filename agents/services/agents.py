@@ -10,6 +10,7 @@ from django.utils import timezone
 from agents.adapters.thinking import ThinkingLevel
 from agents.models import Adapter, Agent, AgentStatus, PolicyPreset, Tier, Wakeup, WakeupState
 from agents.models.run import Run
+from agents.services.instructions import keep_instructions
 from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import service
@@ -52,6 +53,8 @@ def hire_agent(
     agent.next_schedule_at = _next_schedule(agent)
     check_fields(agent, fields)
     agent.save(force_insert=True)
+    if agent.instructions:
+        keep_instructions(actor, agent)
     record(actor, "agent.hired", company, agent=agent.pk)
     return agent
 
@@ -71,6 +74,8 @@ def edit_agent(*, actor: Actor, agent: Agent, **fields: Any) -> Agent:
     if "schedule_minutes" in changed:
         agent.next_schedule_at = _next_schedule(agent)
     agent.save(update_fields=[*changed, "next_schedule_at"])
+    if "instructions" in changed:
+        keep_instructions(actor, agent, before=before["instructions"] or "")
     record(actor, "agent.edited", agent.company, agent=agent.pk, fields=changed)
     return agent
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,10 @@ _LINES = ("name", "role", "title", "description", "provider", "model", "policy",
 _TEXTS = ("instructions", "knowledge")
 
 
+LARGE = 40
+"""Agents from which on the reporting line begins folded below its first level."""
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """An agent in the reporting line, with those below it."""
@@ -53,11 +58,19 @@ class Position:
 def agents(request: HttpRequest, visit: Visit) -> HttpResponse:
     names = Names(visit.company)
     everybody = list(_with_figures(visit))
+    text, state = request.GET.get("text", "").strip(), request.GET.get("state", "")
+    state = state if state in STATES else ""
+    found = [agent for agent in everybody if _is_called(agent, text) and STATES.get(state, _is_present)(agent)]
     context = {
         "at": reverse("agents", args=[visit.company.slug]),
-        "working": [_row(agent, names) for agent in everybody if agent.status != AgentStatus.TERMINATED],
-        "gone": [_row(agent, names) for agent in everybody if agent.status == AgentStatus.TERMINATED],
+        "found": [_row(agent, names) for agent in found],
+        "present": sum(_is_present(agent) for agent in everybody),
+        "gone": sum(not _is_present(agent) for agent in everybody),
+        "text": text,
+        "state": state,
+        "is_filtered": bool(text or state),
         "line": _reporting_line(everybody, names),
+        "is_large": len(everybody) > LARGE,
         "names": names,
     }
     template = "agents/agents_view.html" if is_partial(request) else "agents/agents.html"
@@ -172,6 +185,24 @@ def _with_figures(visit: Visit) -> Any:
         )
         .order_by("name", "pk")
     )
+
+
+def _is_present(agent: Agent) -> bool:
+    return agent.is_present
+
+
+STATES: dict[str, Callable[[Any], bool]] = {
+    "running": lambda agent: agent.is_running,
+    "paused": lambda agent: agent.status == AgentStatus.PAUSED,
+    "terminated": lambda agent: agent.status == AgentStatus.TERMINATED,
+}
+"""What the list can be narrowed to."""
+
+
+def _is_called(agent: Agent, text: str) -> bool:
+    """Whether each word stands in what the agent is called or does."""
+    called = " ".join((agent.name, f"@{agent.handle}", agent.role, agent.title, agent.description, agent.model))
+    return all(word in called.casefold() for word in text.casefold().split())
 
 
 def _row(agent: Agent, names: Names) -> dict[str, Any]:

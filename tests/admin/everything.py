@@ -41,7 +41,9 @@ def fill(company: Company, count: int) -> None:
     for _ in range(count):
         number = company.issues.count()
         member = build.member(company)
-        agent = build.agent(company, f"Agent {number}", manager=company.agents.last(), adapter="external")
+        agent = build.agent(
+            company, f"Agent {number}", manager=company.agents.last(), adapter="external", instructions="Be brief."
+        )
         issue = build.issue(
             company,
             f"Work {number}",

@@ -21,7 +21,7 @@ from tests.servers import ROOT, Installation
 FOLDER = ROOT / "docs" / "screenshots"
 THEMES = ("light", "dark")
 SIZES = {1440: 900, 768: 1024, 360: 760}
-LEFT_OUT = ("not-found", "edit-issue", "terminate", "new-project", "edit-skill", "edit-routine")
+LEFT_OUT = ("not-found", "edit-issue", "terminate", "new-project", "edit-skill", "edit-routine", "snoozed")
 STORY_MS = 30_000
 
 

@@ -217,7 +217,7 @@ def fill(company: Company) -> None:
     """A row in every table that a company can own."""
     owner = build.owner_of(company)
     boss = build.member(company, f"boss-{company.slug}")
-    ada, bob = build.agent(company, "Ada", max_concurrent_runs=5), build.agent(company, "Bob")
+    ada, bob = build.agent(company, "Ada", max_concurrent_runs=5), build.agent(company, "Bob", instructions="Be brief.")
     issue = build.issue(company, assignee=ada, project=build.project(company), actor=boss, description="@bob, look.")
     add_labels(actor=boss, issue=issue, labels=[build.label(company)])
     add_blockers(actor=boss, issue=build.issue(company, parent=issue, assignee=boss.member), blockers=[issue])

@@ -18,6 +18,7 @@ from agents.models import (
     Budget,
     Checkpoint,
     DryRun,
+    InstructionsVersion,
     Note,
     Reservation,
     Routine,
@@ -26,6 +27,7 @@ from agents.models import (
     TokenFactor,
     Wakeup,
 )
+from agents.services.agents import edit_agent
 from agents.services.notebook import write_note
 from agents.services.routines import fire_routine
 from agents.services.spending import Cost, reserve, set_budget
@@ -89,6 +91,10 @@ class Scene:
     def reaction(self) -> Reaction:
         react(actor=self.owner, comment=self.comment(), kind=ReactionKind.AGREE)
         return Reaction.objects.get()
+
+    def instructions(self) -> InstructionsVersion:
+        edit_agent(actor=self.owner, agent=self.ada, instructions="Be brief.")
+        return InstructionsVersion.objects.get()
 
     def watch(self) -> Watch:
         watch_issue(actor=self.owner, issue=self.issue)
@@ -244,6 +250,8 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "agents_reservation.run_id": lambda s: s.again(s.reservation()),
     "reaction_once": lambda s: s.again(s.reaction()),
     "reaction_kind_known": lambda s: s.again(s.reaction(), kind="applause"),
+    "instructions_version_once": lambda s: s.again(s.instructions()),
+    "instructions_one_author": lambda s: s.again(s.instructions(), number=9, by_agent=s.bob),
     "watch_once": lambda s: s.again(s.watch()),
     "token_factor_once_per_model": lambda s: s.again(TokenFactor.objects.create(provider="p", model="m", factor=1)),
 }
