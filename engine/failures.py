@@ -29,19 +29,19 @@ def failures_recorded(run: Run) -> Iterator[None]:
     try:
         yield
     except Fenced as fenced:
-        log.info("run.fenced", run=run.pk, why=str(fenced))
+        log.info("run.fenced", why=str(fenced))
     except PromptTooLarge as error:
-        _unless_fenced(run, partial(fail, run, "prompt_too_large", str(error)))
+        _unless_fenced(partial(fail, run, "prompt_too_large", str(error)))
     except HandedBack:
-        _unless_fenced(run, partial(give_up, run))
+        _unless_fenced(partial(give_up, run))
     except Unanswered as failure:
-        _unless_fenced(run, partial(fail_unanswered, run, failure))
+        _unless_fenced(partial(fail_unanswered, run, failure))
     except Exception as error:
         if _is_away(error):
-            log.warning("run.left_to_its_lease", run=run.pk, error=str(error))
+            log.warning("run.left_to_its_lease", error=str(error))
             return
-        log.exception("run.failed", run=run.pk)
-        _unless_fenced(run, partial(fail, run, "error", f"{type(error).__name__}: {error}"))
+        log.exception("run.failed")
+        _unless_fenced(partial(fail, run, "error", f"{type(error).__name__}: {error}"))
 
 
 def _is_away(error: Exception) -> bool:
@@ -53,9 +53,9 @@ def _is_away(error: Exception) -> bool:
     return code is None or code & 0xFF != sqlite3.SQLITE_ERROR
 
 
-def _unless_fenced(run: Run, write: Callable[[], None]) -> None:
+def _unless_fenced(write: Callable[[], None]) -> None:
     try:
         with database_turn():
             write()
     except Fenced as fenced:
-        log.info("run.fenced", run=run.pk, why=str(fenced))
+        log.info("run.fenced", why=str(fenced))

@@ -14,6 +14,7 @@ import structlog
 from django.db import Error, connections
 from django.db.models import F
 from django.utils import timezone
+from structlog.contextvars import bound_contextvars
 
 from agents.adapters.base import Completion
 from agents.models import Run, RunState
@@ -103,6 +104,16 @@ class LeaseHolder:
 
     @contextmanager
     def hold(self, run: Run) -> Iterator[Lease]:
+        """Keep the run alive meanwhile. Every line that is logged inside names it, its agent and its company, by
+        whatever logger and also where the model is called."""
+        with bound_contextvars(run=run.pk, agent=run.agent.handle, company=run.company.key):
+            began = time.monotonic()
+            with self._holding(run) as lease:
+                yield lease
+            log.info("run.let_go", seconds=round(time.monotonic() - began, 2))
+
+    @contextmanager
+    def _holding(self, run: Run) -> Iterator[Lease]:
         lease = Lease(run)
         with self._lock:
             self._leases.add(lease)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 SPEAK = """
@@ -24,11 +26,27 @@ except ZeroDivisionError:
 """
 
 
-def spoken(tmp_path: Path, **environment: str) -> list[str]:
+LEAK = """
+import logging, django, structlog
+django.setup()
+log = structlog.get_logger("trimus.engine")
+logging.getLogger("django.request").error("Internal Server Error: %s", "/login/one-time_Token-123/")
+log.warning("refused", error="Incorrect API key provided: sk-proj-abcdefghijklmnop, or trm_0123456789abcdef")
+try:
+    raise ValueError('new row violates "x"\\nDETAIL:  Failing row contains (7, Buy the\\n\\nrival).')
+except ValueError as error:
+    try:
+        raise RuntimeError("could not write") from error
+    except RuntimeError:
+        log.exception("run.failed")
+"""
+
+
+def spoken(tmp_path: Path, speak: str = SPEAK, **environment: str) -> list[str]:
     """The lines that a process with these settings logs."""
     own = {"DJANGO_SETTINGS_MODULE": "trimus.settings", "TRIMUS_DATA_DIR": str(tmp_path)}
     result = subprocess.run(
-        [sys.executable, "-c", SPEAK],
+        [sys.executable, "-c", speak],
         env=os.environ | own | environment,
         cwd=ROOT,
         capture_output=True,
@@ -63,3 +81,18 @@ def test_a_collector_gets_one_object_a_line(tmp_path: Path) -> None:
     events = [json.loads(line) for line in spoken(tmp_path, TRIMUS_LOG_JSON="true")]
     assert {"event": "claimed", "run": 12, "level": "info", "logger": "trimus.engine"}.items() <= events[0].items()
     assert "ZeroDivisionError" in events[1]["exception"]
+
+
+def test_a_collector_is_what_reads_where_people_come_over_a_network(tmp_path: Path) -> None:
+    away = {"TRIMUS_HOST": "0.0.0.0", "TRIMUS_ALLOWED_HOSTS": "trimus.example.org"}
+    away["TRIMUS_SECRET_KEY"] = "k3y-" * 4 + "0123456789abcdefghijklmnopqrstuvwxyz"
+    assert all(line.startswith("{") for line in spoken(tmp_path, **away))
+
+
+@pytest.mark.parametrize("as_json", ["true", "false"])
+def test_keys_and_links_and_rows_of_the_database_are_blotted_out(tmp_path: Path, as_json: str) -> None:
+    said = "\n".join(spoken(tmp_path, LEAK, TRIMUS_LOG_JSON=as_json))
+    for secret in ("one-time_Token-123", "abcdefghijklmnop", "0123456789abcdef", "Buy the", "rival"):
+        assert secret not in said
+    for kept in ("/login/…", "sk-…", "trm_…", "could not write", "RuntimeError", "violates"):
+        assert kept in said
