@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, Completion, Usage
@@ -15,6 +16,7 @@ from agents.models.run import HEARTBEAT
 from agents.services.spending import NOTHING, Cost
 from engine.ceiling import microdollars
 from engine.routing import Route
+from issues.secrets import mask_known
 
 
 def write_calls(
@@ -105,7 +107,7 @@ def _failed(failure: AdapterError) -> dict[str, Any]:
     return {
         "request_id": failure.provider_request_id,
         "error_kind": failure.kind.value,
-        "error": failure.message,
+        "error": mask_known(failure.message, settings.LLM.secrets),
         "started_at": timezone.now(),
         "tries": failure.attempts,
     }

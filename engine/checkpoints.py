@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
+from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
@@ -147,7 +148,7 @@ def _task(run: Run, issue: Issue, before: Checkpoint | None, rows: Sequence[Comm
     comments = tuple(shown.Comment(row.pk, author(row), row.created_at, row.body) for row in rows)
     request = ModelRequest(
         system=CHECKPOINT_CONTRACT,
-        messages=(Message(Role.USER, checkpoint_request(fields, comments, None)),),
+        messages=(Message(Role.USER, checkpoint_request(fields, comments, None, settings.LLM.secrets)),),
         model=route.model,
         max_output_tokens=min(ANSWER_TOKENS, entry.max_output_tokens),
         deadline_seconds=SECONDS,

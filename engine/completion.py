@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from django.conf import settings
+
 from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, ModelRequest, Role, StopReason
 from agents.adapters.continuation import complete_whole
 from agents.adapters.loop import model_loop
@@ -21,6 +23,7 @@ from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import MessageName
 from issues.effects import unit
+from issues.secrets import mask_known
 
 ANSWER_PLEASE = (
     "Your answer was empty. Answer now: write your comment, or verbs, or `/pass` with the reason if there is nothing"
@@ -86,7 +89,8 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
             whole = complete_whole(ask, _once_more(request))
     except (AdapterError, OverBudget) as error:
         raise Unanswered(error, tuple(calls), route, entry) from error
-    return Answer(storable(whole.text), tuple(calls), route, entry, whole.stop_reason.value)
+    text = mask_known(storable(whole.text), settings.LLM.secrets)
+    return Answer(text, tuple(calls), route, entry, whole.stop_reason.value)
 
 
 def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry, lease: Lease) -> ModelRequest:

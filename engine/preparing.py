@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.conf import settings
+
 from agents.adapters.base import AdapterError, ErrorKind
 from agents.models import Run
 from agents.own_models import entry_for
@@ -55,7 +57,7 @@ def _keep(run: Run, context: HeartbeatContext, *, held: Cost) -> HeartbeatPrompt
     """The context's prompt, written down, and so much set aside beside what is held that the call can be paid."""
     route = choose_endpoint(run.agent)
     entry, meter = entry_for(route.endpoint, route.model), meter_of(route)
-    prompt = build_heartbeat_prompt(context, meter)
+    prompt = build_heartbeat_prompt(context, meter, known_secrets=settings.LLM.secrets)
     worst = prompt_ceiling(run.agent, prompt, entry, meter)
     try:
         with unit():

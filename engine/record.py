@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, ErrorKind
@@ -24,6 +25,7 @@ from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import service
 from issues.models import InboxKind
+from issues.secrets import mask_known
 from issues.services.inbox import tell_board, tell_responsible
 
 SECTIONS_TOLD = 5
@@ -151,7 +153,8 @@ def give_up(run: Run) -> None:
 
 
 def _end_failed(run: Run, kind: str, message: str) -> None:
-    fence.write(run, state=RunState.FAILED, ended_at=timezone.now(), error_kind=kind, error=message[:4_000])
+    error = mask_known(message, settings.LLM.secrets)[:4_000]
+    fence.write(run, state=RunState.FAILED, ended_at=timezone.now(), error_kind=kind, error=error)
     _record_end(run)
 
 
@@ -163,6 +166,7 @@ def _record_end(run: Run) -> None:
 def _tell_final(run: Run, message: str) -> None:
     """A final failure is told: to who answers for the issue, and of a lost run to the board."""
     consume_wakeups(run)
+    message = mask_known(message, settings.LLM.secrets)
     issue = run.issue
     if issue is None:
         return

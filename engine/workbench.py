@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -86,7 +87,9 @@ def draft_prompt(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup] | None = 
     """The prompt that a run would send now, for these wakeups, by default those that are pending."""
     if wakeups is None:
         wakeups = list(Wakeup.objects.filter(agent=agent, issue=issue, state=WakeupState.PENDING).order_by("pk"))
-    return build_heartbeat_prompt(build_context(agent, issue, wakeups), meter_of_agent(agent))
+    return build_heartbeat_prompt(
+        build_context(agent, issue, wakeups), meter_of_agent(agent), known_secrets=settings.LLM.secrets
+    )
 
 
 def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
@@ -109,7 +112,8 @@ def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
             raise Conflict(wakeup.ended_because)
         run = start(company, agent, issue, [wakeup], timezone.now())
         context = gather(run)
-        keep_prompt(run, build_heartbeat_prompt(context, meter_of_agent(agent)), context)
+        prompt = build_heartbeat_prompt(context, meter_of_agent(agent), known_secrets=settings.LLM.secrets)
+        keep_prompt(run, prompt, context)
         fence.write(run, reply=storable(reply), replied_at=timezone.now(), provider="file", stop_reason="end")
         outcomes = apply_reply(run)
         run.refresh_from_db()

@@ -23,6 +23,11 @@ try:
     1 / 0
 except ZeroDivisionError:
     logging.getLogger("trimus.web").exception("it failed")
+structlog.get_logger("trimus.engine").info("called", key="canary-of-a-key-0123456789")
+try:
+    raise ValueError("canary-of-a-key-0123456789 was not taken")
+except ValueError:
+    logging.getLogger("trimus.web").exception("it said canary-of-a-key-0123456789")
 """
 
 
@@ -96,3 +101,10 @@ def test_keys_and_links_and_rows_of_the_database_are_blotted_out(tmp_path: Path,
         assert secret not in said
     for kept in ("/login/…", "sk-…", "trm_…", "could not write", "RuntimeError", "violates"):
         assert kept in said
+
+
+@pytest.mark.parametrize("form", ["false", "true"])
+def test_a_models_key_is_in_no_line(tmp_path: Path, form: str) -> None:
+    lines = spoken(tmp_path, ANTHROPIC_API_KEY="canary-of-a-key-0123456789", TRIMUS_LOG_JSON=form)
+    assert "canary" not in "".join(lines)
+    assert "".join(lines).count("[masked: model key of this installation]") >= 3

@@ -22,6 +22,11 @@ class LanguageModels:
     compatible_model: str = ""
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """The keys, to be masked wherever they turn up."""
+        return tuple(key for key in (self.openai_api_key, self.anthropic_api_key, self.compatible_api_key) if key)
+
+    @property
     def any(self) -> bool:
         """Whether at least one real model can be called."""
         return bool(self.openai_api_key or self.anthropic_api_key or self.compatible_base_url)

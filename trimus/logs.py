@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import logging.config
 import re
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Collection, Iterable, MutableMapping
 from typing import Any
 
 import structlog
+
+from issues.secrets import mask_known
 
 # Libraries that tell every request or poll at INFO; their warnings still show.
 QUIET_LOGGERS = (
@@ -35,10 +37,10 @@ _ROW = re.compile(r"^DETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\
 def configure(options: dict[str, Any]) -> None:
     """Set up logging for the process; Django calls it with the setting LOGGING.
 
-    `options`: `json` (one object a line) and `debug_topics` (topic `parser` opens the logger
-    `trimus.parser` at DEBUG).
+    `options`: `json` (one object a line), `debug_topics` (topic `parser` opens the logger `trimus.parser` at DEBUG) and
+    `secrets` (values that no line is to hold).
     """
-    logging.config.dictConfig(logging_config(json=options["json"], debug_topics=options["debug_topics"]))
+    logging.config.dictConfig(logging_config(**options))
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -69,10 +71,11 @@ def _cleaned(text: str) -> str:
     return _ROW.sub("DETAIL: …", text)
 
 
-def logging_config(*, json: bool, debug_topics: Iterable[str]) -> dict[str, Any]:
-    """The dictionary for `logging.config.dictConfig`."""
+def logging_config(*, json: bool, debug_topics: Iterable[str], secrets: Collection[str] = ()) -> dict[str, Any]:
+    """The dictionary for `logging.config.dictConfig`. `secrets` are masked in whatever is logged."""
     quiet = {name: {"level": "WARNING"} for name in QUIET_LOGGERS}
     topics = {f"trimus.{topic}": {"level": "DEBUG"} for topic in debug_topics}
+    processors = [*(_json_processors() if json else _console_processors()), _masking(secrets)]
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -84,13 +87,18 @@ def logging_config(*, json: bool, debug_topics: Iterable[str]) -> dict[str, Any]
                     structlog.stdlib.add_logger_name,
                     structlog.stdlib.add_log_level,
                 ],
-                "processors": _json_processors() if json else _console_processors(),
+                "processors": processors,
             }
         },
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["console"], "level": "INFO"},
         "loggers": quiet | topics,
     }
+
+
+def _masking(secrets: Collection[str]) -> Any:
+    """The last step: in the whole line, whatever part of it holds a secret."""
+    return lambda _logger, _name, line: mask_known(line, secrets)
 
 
 def _console_processors() -> list[Any]:

@@ -247,7 +247,11 @@ LLM = LanguageModels(
 
 DEBUG_TOPICS = frozenset(env.list("TRIMUS_DEBUG", default=[]))
 LOGGING_CONFIG = "trimus.logs.configure"
-LOGGING = {"json": env.bool("TRIMUS_LOG_JSON", default=not LOCAL_MODE), "debug_topics": sorted(DEBUG_TOPICS)}
+LOGGING = {
+    "json": env.bool("TRIMUS_LOG_JSON", default=not LOCAL_MODE),
+    "debug_topics": sorted(DEBUG_TOPICS),
+    "secrets": LLM.secrets,
+}
 
 # --- REST API (rest_framework, drf_spectacular)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import tzinfo
 
 from engine.text.assignment import comment_header
@@ -35,9 +35,11 @@ cite that comment. What is not closed stays open.
 - Leave objective and next_action empty if they have not changed."""
 
 
-def checkpoint_request(before: CheckpointFields, comments: Sequence[Comment], zone: tzinfo | None) -> str:
+def checkpoint_request(
+    before: CheckpointFields, comments: Sequence[Comment], zone: tzinfo | None, known_secrets: Collection[str] = ()
+) -> str:
     """The second message. The first is `CHECKPOINT_CONTRACT`."""
-    comments, _ = cleanse(tuple(comments))
+    comments, _ = cleanse(tuple(comments), known_secrets)
     record = json.dumps(to_plain(before), indent=1, ensure_ascii=False)
     talk = "\n\n".join(
         f"comment {comment.id}, {comment_header(comment, zone)}\n{quote_clamped(comment.body, COMMENT_CHARACTERS)}"

@@ -1,4 +1,5 @@
-"""Takes out of a whole context what a reader would not see but a model would: before anything is rendered.
+"""Takes out of a whole context what a reader would not see but a model would, and what no model is to see: secrets.
+Before anything is rendered.
 
 Doing it to the context, not text by text while rendering, is the point: no renderer can forget it.
 """
@@ -8,7 +9,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
+from collections.abc import Collection
 from typing import Any, TypeVar
+
+from issues.secrets import mask_secrets
 
 T = TypeVar("T")
 
@@ -37,39 +41,46 @@ def cleanse_text(text: str) -> tuple[str, int]:
     return HIDDEN.subn("", text)
 
 
-def cleanse(value: T) -> tuple[T, int]:
-    """A value of frozen dataclasses, tuples and texts with every text cleansed, and how many hidden
-    characters that took.
+def cleanse(value: T, known: Collection[str] = ()) -> tuple[T, int]:
+    """A value of frozen dataclasses, tuples and texts with every text cleansed and its secrets masked, and how many
+    hidden characters that took.
 
-    What needs no change is returned as it is.
+    `known` are secrets by their value. What needs no change is returned as it is.
     """
-    clean, hidden = _cleanse(value)
+    clean, hidden = _cleanse(value, known)
     return clean, hidden
 
 
-def _cleanse(value: Any) -> tuple[Any, int]:
+def _cleanse(value: Any, known: Collection[str]) -> tuple[Any, int]:
     if isinstance(value, str):
-        return (value, 0) if isinstance(value, enum.Enum) else cleanse_text(value)
+        return (value, 0) if isinstance(value, enum.Enum) else _cleanse_and_mask(value, known)
     if isinstance(value, tuple):
-        return _cleanse_tuple(value)
+        return _cleanse_tuple(value, known)
     if dataclasses.is_dataclass(value):
-        return _cleanse_fields(value)
+        return _cleanse_fields(value, known)
     return value, 0
 
 
-def _cleanse_tuple(items: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
-    pairs = [_cleanse(item) for item in items]
+def _cleanse_and_mask(text: str, known: Collection[str]) -> tuple[str, int]:
+    """Masked last: a hidden character in the middle of a secret would keep it from being found."""
+    clean, hidden = cleanse_text(text)
+    masked = mask_secrets(clean, known)
+    return (masked if masked != text else text), hidden
+
+
+def _cleanse_tuple(items: tuple[Any, ...], known: Collection[str]) -> tuple[tuple[Any, ...], int]:
+    pairs = [_cleanse(item, known) for item in items]
     if all(clean is item for (clean, _), item in zip(pairs, items, strict=True)):
         return items, 0
     return tuple(clean for clean, _ in pairs), sum(hidden for _, hidden in pairs)
 
 
-def _cleanse_fields(record: Any) -> tuple[Any, int]:
+def _cleanse_fields(record: Any, known: Collection[str]) -> tuple[Any, int]:
     changed: dict[str, Any] = {}
     total = 0
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        clean, hidden = _cleanse(value)
+        clean, hidden = _cleanse(value, known)
         if clean is not value:
             changed[field.name] = clean
             total += hidden

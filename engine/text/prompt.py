@@ -57,12 +57,13 @@ class HeartbeatPrompt:
     output_tokens: int
 
 
-def render_prompt(context: HeartbeatContext, meter: Meter) -> HeartbeatPrompt:
+def render_prompt(context: HeartbeatContext, meter: Meter, known_secrets: Collection[str] = ()) -> HeartbeatPrompt:
     """The prompt for the context. The same context and meter give the same bytes.
 
+    `known_secrets` are values that are masked wherever they stand, beside what has the form of a secret.
     `PromptTooLarge` when what must be shown exceeds the model's room.
     """
-    context, hidden = cleanse(replace(context, history=shorten(context.history)))
+    context, hidden = cleanse(replace(context, history=shorten(context.history)), known_secrets)
     verbs = frozenset(card.name for card in context.actions.cards)
     system = _system_bodies(context)
     system_text = message_text(system)

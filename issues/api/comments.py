@@ -14,7 +14,7 @@ from issues.models import Comment, Reaction, ReactionKind
 from issues.refusals import NotFound
 from issues.rest.paging import Page
 from issues.rest.scope import issue_in_scope, row_in_scope
-from issues.rest.shapes import Form, Shape, SomebodyField, StampField, texts_of
+from issues.rest.shapes import Form, SecretsField, Shape, SomebodyField, StampField, texts_of
 from issues.rest.views import PageQuery, Resource, operation
 from issues.services.comments import delete_comment, edit_comment, pin_comment, unpin_comment, write_comment
 from issues.services.reactions import react, take_back_reaction
@@ -28,6 +28,7 @@ class CommentShape(Shape):
     id = serializers.IntegerField()
     author = SomebodyField("author_member", "author_agent")
     body = serializers.CharField(help_text="Markdown.")
+    secrets = SecretsField()
     run = serializers.IntegerField(source="run_id", allow_null=True, help_text="The agent's run that wrote it.")
     created_at = StampField()
     edited_at = StampField(allow_null=True)

@@ -20,7 +20,7 @@ from issues.models import Attachment, Extraction
 from issues.rest.paging import Page
 from issues.rest.problems import MEDIA_TYPE, ProblemShape
 from issues.rest.scope import issue_in_scope, row_in_scope
-from issues.rest.shapes import Form, Shape, SomebodyField, StampField
+from issues.rest.shapes import Form, SecretsField, Shape, SomebodyField, StampField
 from issues.rest.views import PageQuery, Resource, operation
 from issues.services.files import attach_file
 
@@ -37,6 +37,7 @@ class AttachmentShape(Shape):
     sha256 = serializers.CharField(source="blob_id")
     extraction = serializers.ChoiceField(choices=Extraction.choices, help_text="Whether agents can read its text.")
     why_unread = serializers.CharField(help_text="What kept its text from being read.")
+    secrets = SecretsField()
     uploaded_by = SomebodyField("uploaded_by", allow_null=True)
     created_at = StampField()
 

@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from issues.models import Company, Issue, Label, Reviewer, Status, Verdict
 from issues.rest.scope import Scope, first, no_such_issue, split_identifier
-from issues.rest.shapes import PriorityField, Shape, SomebodyField, StampField, texts_of
+from issues.rest.shapes import PriorityField, SecretsField, Shape, SomebodyField, StampField, texts_of
 
 _ROW_RELATIONS = ("company", "project", "assignee_agent", "assignee_member__user", "parent")
 _ROW_COLUMNS = (
@@ -38,6 +38,7 @@ _ROW_COLUMNS = (
 _WHOLE_RELATIONS = ("responsible__user", "created_by_member__user", "created_by_agent")
 _WHOLE_COLUMNS = (
     "description",
+    "secret_kinds",
     "status_changed_at",
     "started_at",
     "responsible__handle",
@@ -123,6 +124,7 @@ class IssueShape(IssueRowShape):
     """An issue, whole."""
 
     description = serializers.CharField()
+    secrets = SecretsField()
     responsible = SomebodyField("responsible", help_text="Who answers for it.")
     created_by = SomebodyField("created_by_member", "created_by_agent", allow_null=True)
     status_changed_at = StampField()

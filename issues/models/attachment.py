@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from issues.models.company import Company
+from issues.models.flagged import Flagged
 from issues.models.issue import Issue
 
 
@@ -46,7 +47,7 @@ class Extraction(models.TextChoices):
     PENDING = "pending", "Not read yet"
 
 
-class Attachment(models.Model):
+class Attachment(Flagged):
     """A file on an issue, with the text that agents are shown of it."""
 
     issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="attachments")

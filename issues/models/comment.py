@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from issues.models.flagged import Flagged
 from issues.models.issue import Issue
 
 
-class Comment(models.Model):
+class Comment(Flagged):
     """Markdown text on an issue by a member or an agent; a person can pin it."""
 
     issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="comments")

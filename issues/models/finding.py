@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.db import models
 
+from issues.models.flagged import Flagged
 from issues.models.issue import Issue
 
 
-class Finding(models.Model):
+class Finding(Flagged):
     """A result on an issue, shown to the agent of the issue's parent."""
 
     issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="findings")

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from issues.models.company import Company
+from issues.models.flagged import Flagged
 from issues.models.project import Label, Project
 
 
@@ -65,7 +66,7 @@ class IssueQuerySet(models.QuerySet["Issue"]):
         return self.order_by("rank", "number")
 
 
-class Issue(models.Model):
+class Issue(Flagged):
     """A unit of work, known by its identifier (`ACME-12`)."""
 
     company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="issues")

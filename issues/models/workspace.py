@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from issues.models.attachment import Blob
+from issues.models.flagged import Flagged
 from issues.models.issue import Issue
 
 
@@ -27,7 +28,7 @@ class WorkspaceFile(models.Model):
         return self.path
 
 
-class FileVersion(models.Model):
+class FileVersion(Flagged):
     """One content of a workspace file. Versions count from 1 and are never changed."""
 
     file = models.ForeignKey(WorkspaceFile, on_delete=models.CASCADE, related_name="versions")

@@ -85,6 +85,16 @@ def texts_of(*relations: str) -> list[str]:
     return [f"{relation}__{text}" for relation in relations for text in ("instructions", "knowledge", "script")]
 
 
+class SecretsField(serializers.ListField):
+    """What kinds of secrets a text seems to hold, of a row that is flagged."""
+
+    child = serializers.CharField()
+
+    def __init__(self, **options: Any) -> None:
+        help_text = "Kinds of secrets that the text seems to hold. Agents see them masked; revoke them."
+        super().__init__(help_text=help_text, **options)
+
+
 class StampField(serializers.DateTimeField):
     """A moment in UTC."""
 

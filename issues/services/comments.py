@@ -11,6 +11,7 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import Wake, service, wake
+from issues.flagging import secret_kinds
 from issues.models import Comment, CommentVersion, InboxKind, Issue, Member
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
@@ -52,6 +53,7 @@ def write_comment(
         comment.run = actor.run
     elif member is None:
         raise Invalid("A comment has an author.")
+    comment.secret_kinds = secret_kinds(comment.body)
     comment.save(force_insert=True)
     record(actor, "comment.written", issue, comment=comment.pk)
     mentioned = _call(actor, comment, comment.body if speech is None else speech, without=without)
@@ -87,8 +89,9 @@ def edit_comment(*, actor: Actor, comment: Comment, body: str, call: bool = Fals
         written_at = comment.edited_at or comment.created_at
         CommentVersion.objects.create(comment=comment, body=comment.body, written_at=written_at)
         comment.body = text
+        comment.secret_kinds = secret_kinds(text)
         comment.edited_at = timezone.now()
-        comment.save(update_fields=["body", "edited_at"])
+        comment.save(update_fields=["body", "secret_kinds", "edited_at"])
         record(actor, "comment.edited", comment.issue, comment=comment.pk)
     if call:
         _call(actor, comment, comment.body)
@@ -102,9 +105,10 @@ def delete_comment(*, actor: Actor, comment: Comment) -> Comment:
     comment.versions.all().delete()
     comment.reactions.all().delete()
     comment.body = "(deleted)"
+    comment.secret_kinds = ""
     comment.deleted_at = timezone.now()
     comment.pinned_at = comment.pinned_by = None
-    comment.save(update_fields=["body", "deleted_at", "pinned_at", "pinned_by"])
+    comment.save(update_fields=["body", "secret_kinds", "deleted_at", "pinned_at", "pinned_by"])
     record(actor, "comment.deleted", comment.issue, comment=comment.pk)
     return comment
 

@@ -11,6 +11,7 @@ from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import service
 from issues.extraction import extract_at_once, extract_slowly, failed
+from issues.flagging import secret_kinds
 from issues.models import Attachment, Extraction, FileVersion, Issue, WorkspaceFile
 from issues.paths import check_path, path_key
 from issues.policies import Right, require
@@ -50,6 +51,7 @@ def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Att
         extraction=read.extraction,
         why_unread=read.why,
         text=read.text,
+        secret_kinds=secret_kinds(read.text),
     )
     record(actor, "file.attached", issue, attachment=attachment.pk)
     if read.extraction == Extraction.PENDING:
@@ -65,7 +67,10 @@ def read_attachment(attachment: Attachment) -> None:
         read = failed(attachment.media_type, "its bytes are missing")
     attachment.extraction, attachment.why_unread, attachment.text = read.extraction, read.why, read.text
     waiting = Attachment.objects.filter(pk=attachment.pk, extraction=Extraction.PENDING)
-    waiting.update(extraction=read.extraction, why_unread=read.why, text=read.text)
+    attachment.secret_kinds = secret_kinds(read.text)
+    waiting.update(
+        extraction=read.extraction, why_unread=read.why, text=read.text, secret_kinds=attachment.secret_kinds
+    )
 
 
 @service
@@ -87,7 +92,12 @@ def write_file(*, actor: Worker, issue: Issue, path: str, text: str) -> FileVers
     take_room(issue.company, len(content), field="path")
     number = newest.number + 1 if newest is not None else 1
     version = FileVersion.objects.create(
-        file=file, number=number, blob=blobs.store(content), agent=actor.agent, run=actor.run
+        file=file,
+        number=number,
+        blob=blobs.store(content),
+        agent=actor.agent,
+        run=actor.run,
+        secret_kinds=secret_kinds(text),
     )
     file.is_made = False
     file.save(update_fields=["is_made", "updated_at"])

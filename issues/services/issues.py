@@ -13,6 +13,7 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import held_issues, mark_entered, service
+from issues.flagging import secret_kinds
 from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Status
 from issues.policies import Right, require, require_belonging
 from issues.quota import give_room_back
@@ -88,6 +89,7 @@ def create_issue(
         created_by_member=member,
         created_by_agent=actor.agent if isinstance(actor, Worker) else None,
     )
+    issue.secret_kinds = secret_kinds(issue.title, issue.description)
     _set_assignee(issue, assignee)
     now = timezone.now()
     issue.status_changed_at = now
@@ -150,7 +152,8 @@ def edit_issue(
     old_description = issue.description
     for field in changed:
         setattr(issue, field, wanted[field])
-    save_issue(issue, *changed)
+    issue.secret_kinds = secret_kinds(issue.title, issue.description)
+    save_issue(issue, *changed, "secret_kinds")
     record(actor, "issue.edited", issue, fields=changed)
     if "description" in changed:
         wake_mentioned(actor, issue, issue.description, already=old_description)

@@ -103,7 +103,8 @@ def why(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A finding, a file or an attachment of the issue. `unread` says why agents are not shown an attachment's text."""
+    """A finding, a file or an attachment of the issue. `unread` says why agents are not shown an attachment's text,
+    `secrets` which kinds of secrets it seems to hold."""
 
     kind: str
     id: int
@@ -112,6 +113,7 @@ class Material:
     size: int
     at: Any
     unread: str = ""
+    secrets: str = ""
 
 
 def _with_hints() -> QuerySet[Issue]:
@@ -191,16 +193,19 @@ def _material(issue: Any, names: Names) -> list[Material]:
     text = CharField()
     none = Value("", text)
     findings = issue.findings.values_list(
-        Value("finding", text), "pk", "title", "agent_id", Value(0), "created_at", none, none
+        Value("finding", text), "pk", "title", "agent_id", Value(0), "created_at", none, none, none
     )
-    files = issue.files.values_list(Value("file", text), "pk", "path", Value(0), Value(0), F("updated_at"), none, none)
+    files = issue.files.values_list(
+        Value("file", text), "pk", "path", Value(0), Value(0), F("updated_at"), none, none, none
+    )
     attachments = issue.attachments.values_list(
-        Value("attachment", text), "pk", "name", Value(0), "blob__size", "created_at", "extraction", "why_unread"
-    )
+        Value("attachment", text), "pk", "name", Value(0), "blob__size", "created_at", "extraction", "why_unread",
+        "secret_kinds",
+    )  # fmt: skip
     rows = findings.order_by().union(files.order_by(), attachments.order_by(), all=True)
     return [
-        Material(kind, pk, title, names.agents.get(agent), size, at, _unread(extraction, why))
-        for kind, pk, title, agent, size, at, extraction, why in rows
+        Material(kind, pk, title, names.agents.get(agent), size, at, _unread(extraction, why), secrets)
+        for kind, pk, title, agent, size, at, extraction, why, secrets in rows
     ]
 
 

@@ -131,3 +131,15 @@ def test_a_file_over_the_quota_is_refused_with_the_figures(api: Api, company: Co
     shown = api.get("companies/ACME")
     assert (shown["file_bytes"], shown["file_quota_mib"]) == (1_048_576, 1)
     assert api.patch("companies/ACME", {"file_quota_mib": 2})["file_quota_mib"] == 2
+
+
+def test_a_secret_is_named_beside_the_text_that_holds_it(api: Api, company: Company) -> None:
+    secret = f"ghp_{'a1' * 20}"
+    assert api.post("issues", {"company": "ACME", "title": f"Use {secret}"})["secrets"] == ["GitHub token"]
+    assert api.get("issues/ACME-1")["secrets"] == ["GitHub token"]
+    assert api.patch("issues/ACME-1", {"title": "Without"})["secrets"] == []
+    written = api.post("issues/ACME-1/comments", {"body": f"It is {secret}"})
+    assert written["secrets"] == ["GitHub token"]
+    assert api.patch(f"comments/{written['id']}", {"body": "It is gone"})["secrets"] == []
+    sent = {"file": SimpleUploadedFile("a.txt", secret.encode())}
+    assert api.client.post("/api/issues/ACME-1/attachments", sent).json()["secrets"] == ["GitHub token"]

@@ -10,6 +10,8 @@ from agents.models import Agent, RunAction
 from issues.actors import Person
 from issues.models import Company, Status
 from issues.services.companies import pause_company
+from issues.services.files import attach_file, write_file
+from issues.services.findings import record_finding
 from issues.services.issues import set_status
 from tests import build
 
@@ -221,3 +223,21 @@ def test_whoever_can_decide_somewhere_sees_there_what_would_be_done(page: Client
         words = text_of(page.get(f"/acme/{address}").content)
         assert "/create-issue Sell the house" in words, address
         assert "Tomorrow." in words, address
+
+
+def test_a_page_says_where_a_secret_stands_and_what_to_do(page: Client, company: Company, founder: Person) -> None:
+    secret = f"ghp_{'a1' * 20}"
+    ada = build.agent(company, "Cy", adapter="external")
+    issue = build.issue(company, "Deploy", description=f"With {secret}.", assignee=ada)
+    build.comment(issue, f"I said {secret}.")
+    worker = build.at_work(ada, issue)
+    attach_file(actor=founder, issue=issue, name="a.txt", content=secret.encode())
+    finding = record_finding(actor=worker, issue=issue, body=f"It is {secret}.")
+    file = write_file(actor=worker, issue=issue, path="b.txt", text=secret).file
+    at = f"/acme/issues/{issue.identifier}/"
+    words = text_of(page.get(at).content)
+    for what in ("This issue", "This comment"):
+        assert f"{what} seems to hold a secret: GitHub token. Agents are shown it masked, people as it is." in words
+    assert words.count("Revoke it") == 3  # the attachment, too
+    assert "This finding seems to hold a secret" in text_of(page.get(f"{at}findings/{finding.pk}/").content)
+    assert "This version seems to hold a secret" in text_of(page.get(f"{at}files/{file.pk}/").content)
