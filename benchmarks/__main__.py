@@ -17,6 +17,7 @@ BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "prompt": (),
     "heartbeat": ("--quick",),
     "wakeups": ("--quick",),
+    "pages": ("--quick",),
     "api": ("--quick",),
 }
 """Each with what makes it quick."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-_WORDS = """
+WORDS = """
     cache deploy tenant invoice parser heartbeat queue index migration release search board column label review
     timeout budget prompt skill routine approval comment webhook export import schema session token draft report
 """.split()  # noqa: SIM905 - thirty quotes are no easier to read
@@ -49,8 +49,8 @@ def seed(key: str, count: int) -> Seeded:
                 create_issue(
                     actor=founder,
                     company=company,
-                    title=_sentence(chance, 6) + (f" {SEARCHED}" if number % 20 == 0 else ""),
-                    description="\n\n".join(_sentence(chance, 40) for _ in range(3)),
+                    title=sentence(chance, 6) + (f" {SEARCHED}" if number % 20 == 0 else ""),
+                    description="\n\n".join(sentence(chance, 40) for _ in range(3)),
                     status=Status.DONE if number % 3 == 0 else Status.BACKLOG,
                     priority=chance.choice(list(Priority)),
                     assignee=chance.choice([*agents, None]),
@@ -61,5 +61,6 @@ def seed(key: str, count: int) -> Seeded:
     return Seeded(company.key, text)
 
 
-def _sentence(chance: random.Random, words: int) -> str:
-    return " ".join(chance.choice(_WORDS) for _ in range(words)).capitalize()
+def sentence(chance: random.Random, words: int) -> str:
+    """So many words of a tracker's talk."""
+    return " ".join(chance.choice(WORDS) for _ in range(words)).capitalize()

@@ -43,3 +43,8 @@ FIRST_START_SECONDS = Figure("15-17", "8")
 RESTART_SECONDS = Figure("8-11", "3")
 IDLE_MEGABYTES = Figure("700", "300")
 LOADED_MEGABYTES = Figure("1,300", "450")
+
+LIST_SECONDS = "4-6 s until visible"
+"""A list of 1,000 issues, warm 3.5-4.7 s; ours is to be visible in 0.5 s."""
+ISSUE_SECONDS = "4.4 s, 57 calls"
+SEARCH_MS = "103 ms, API"
