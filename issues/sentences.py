@@ -342,6 +342,7 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "routine.switched": _plain("switched a routine", "clock"),
     "routine.fired": _plain("fired a routine", "clock"),
     "view.saved": _plain("kept a view", "eye"),
+    "view.changed": _plain("changed a view", "eye"),
     "view.deleted": _plain("deleted a view", "trash"),
     "key.created": _plain("made an API key", "link"),
     "key.revoked": _plain("revoked an API key", "link"),

@@ -10,6 +10,7 @@ from issues.effects import savepoint, service
 from issues.models import Company, SavedView
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden
+from issues.services.issues import UNCHANGED
 from issues.texts import check_line
 
 
@@ -24,20 +25,47 @@ def save_view(
     view = SavedView(company=company, member=member, page=page, is_shared=shared)
     view.name = check_line(name, "name", limit=60)
     view.query = check_line(query, "query", limit=1_000) if query else ""
-    try:
-        with savepoint():
-            view.save()
-    except IntegrityError:
-        raise Conflict(f"You have a view “{view.name}” already.", "Choose another name, or delete that one.") from None
+    _write(view)
     record(actor, "view.saved", company, view=view.pk)
+    return view
+
+
+@service
+def change_view(
+    *, actor: Actor, view: SavedView, name: str = UNCHANGED, query: str = UNCHANGED, shared: bool = UNCHANGED
+) -> SavedView:
+    """Rename one's own view, share it or keep it to oneself, or keep other filters under its name."""
+    _require_own(actor, view)
+    before = (view.name, view.query, view.is_shared)
+    if name is not UNCHANGED:
+        view.name = check_line(name, "name", limit=60)
+    if query is not UNCHANGED:
+        view.query = check_line(query, "query", limit=1_000) if query else ""
+    if shared is not UNCHANGED:
+        view.is_shared = shared
+    if (view.name, view.query, view.is_shared) != before:
+        _write(view)
+        record(actor, "view.changed", view.company, view=view.pk)
     return view
 
 
 @service
 def delete_view(*, actor: Actor, view: SavedView) -> None:
     """Delete one's own view; the issues in it are not touched."""
-    member = require(actor, Right.EDIT, view.company)
-    if member is None or member.pk != view.member_id:
-        raise Forbidden("That view is somebody else's.")
+    _require_own(actor, view)
     record(actor, "view.deleted", view.company, view=view.pk)
     view.delete()
+
+
+def _require_own(actor: Actor, view: SavedView) -> None:
+    member = require(actor, Right.EDIT, view.company)
+    if member is None or member.pk != view.member_id:
+        raise Forbidden("That view is somebody else's.", "Keep what it selects as a view of your own.")
+
+
+def _write(view: SavedView) -> None:
+    try:
+        with savepoint():
+            view.save()
+    except IntegrityError:
+        raise Conflict(f"You have a view “{view.name}” already.", "Choose another name, or delete that one.") from None

@@ -33,9 +33,11 @@ def offer_filters(
     labels = {str(label.pk): label.name for label in Label.objects.filter(company=visit.company).order_by("name")}
     standing = {str(project.pk): project.name for project in projects if project.archived_at is None}
     groupings = {"assignee": "Group by assignee", "priority": "Group by priority", "project": "Group by project"}
+    views = offered_views(visit, page=page, selection=selection)
     return {
         "page_name": page,
-        "saved_views": offered_views(visit, page=page, selection=selection),
+        "saved_views": views,
+        "replaceable": [one for one in views if one.is_own and not one.is_current and one.view.page == page],
         "names": names,
         "statuses": STATUSES,
         "priorities": PRIORITIES,

@@ -1,4 +1,4 @@
-"""Saved views: keeping a selection, and letting it go. The board and the list offer them."""
+"""Saved views: keeping a selection, renaming, sharing, letting it go. The board and the list offer them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from issues.models import SavedView
-from issues.pages import Visit, changed, company_page
+from issues.pages import Visit, changed, company_page, next_page, show
 from issues.refusals import Invalid, NotFound
-from issues.services.saved_views import delete_view, save_view
-from issues.views.selection import Selection
+from issues.services.saved_views import change_view, delete_view, save_view
+from issues.views.selection import Selection, is_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,49 @@ def offered_views(visit: Visit, *, page: str, selection: Selection) -> list[Offe
     ]
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@company_page
+def views(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The reader's own views, to be renamed, shared or deleted, and those of others. Sent, it keeps the selection that
+    a page shows."""
+    if request.method == "POST":
+        return _keep(request, visit)
+    rows = list(_reachable(visit).select_related("member__user").order_by("name", "pk"))
+    context = {
+        "at": reverse("views", args=[visit.company.slug]),
+        "own": [(view, _address(visit, view)) for view in rows if view.member_id == visit.member.pk],
+        "others": [(view, _address(visit, view)) for view in rows if view.member_id != visit.member.pk],
+    }
+    return show(request, visit, "issues/views.html", context)
+
+
 @require_POST
 @company_page
-def save(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Keep the selection that the page shows."""
+def edit(request: HttpRequest, visit: Visit, view: int) -> HttpResponse:
+    """Rename it, share it or keep it to oneself."""
+    found = change_view(
+        actor=visit.person, view=_find(visit, view), name=request.POST.get("name", ""), shared="shared" in request.POST
+    )
+    return changed(request, f"“{found.name}” is changed.", to=reverse("views", args=[visit.company.slug]))
+
+
+@require_POST
+@company_page
+def delete(request: HttpRequest, visit: Visit, view: int) -> HttpResponse:
+    found = _find(visit, view)
+    name, page = found.name, found.page
+    delete_view(actor=visit.person, view=found)
+    to = next_page(request, visit, otherwise=page)
+    return changed(request, f"The view “{name}” is deleted.", to=to, moves_on=True)
+
+
+def _keep(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Under a new name, or in place of what a view (`replaces`) holds."""
+    query = Selection.read(QueryDict(request.POST.get("query", ""))).query
+    replaces = request.POST.get("replaces", "")
+    if is_id(replaces):
+        view = change_view(actor=visit.person, view=_find(visit, int(replaces)), query=query)
+        return changed(request, f"“{view.name}” holds these filters now.", to=_address(visit, view), moves_on=True)
     page = request.POST.get("page", "")
     if page not in SavedView.Page.values:
         raise Invalid("There is no such page to come back to.", field="page")
@@ -52,21 +91,17 @@ def save(request: HttpRequest, visit: Visit) -> HttpResponse:
         company=visit.company,
         name=request.POST.get("name", ""),
         page=SavedView.Page(page),
-        query=Selection.read(QueryDict(request.POST.get("query", ""))).query,
+        query=query,
         shared="shared" in request.POST,
     )
     return changed(request, f"“{view.name}” is kept.", to=_address(visit, view), moves_on=True)
 
 
-@require_POST
-@company_page
-def delete(request: HttpRequest, visit: Visit, view: int) -> HttpResponse:
-    found = _reachable(visit).select_related("company").filter(pk=view).first()
+def _find(visit: Visit, pk: int) -> SavedView:
+    found = _reachable(visit).select_related("company").filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such view.")
-    name, page = found.name, found.page
-    delete_view(actor=visit.person, view=found)
-    return changed(request, f"The view “{name}” is deleted.", to=reverse(page, args=[visit.company.slug]))
+    return found
 
 
 def _reachable(visit: Visit) -> QuerySet[SavedView]:

@@ -33,6 +33,7 @@ PAGES = {
     "project": "/demo/projects/1/",
     "new-project": "/demo/projects/new/",
     "labels": "/demo/labels/",
+    "views": "/demo/views/",
     "findings": "/demo/findings/",
     "skills": "/demo/skills/",
     "skill": "/demo/skills/1/",

@@ -314,6 +314,9 @@ USE_CASES: dict[Service, UseCase] = {
         DENY,
         "view.saved",
     ),
+    saved_views.change_view: UseCase(
+        lambda w, a: {"view": _kept_view(w, a), "name": "Other"}, BOARD, DENY, "view.changed"
+    ),
     saved_views.delete_view: UseCase(lambda w, a: {"view": _kept_view(w, a)}, BOARD, DENY, "view.deleted"),
     # Issues
     tracker.create_issue: UseCase(lambda w, a: {"company": w.company, "title": "New"}, BOARD, ALLOW, "issue.created"),

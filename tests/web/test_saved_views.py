@@ -43,6 +43,42 @@ def test_a_view_can_be_deleted_where_it_is_shown(page: Client, company: Company)
     assert f"/acme/views/{view.pk}/delete/" not in page.get("/acme/board/").content.decode()
 
 
+def test_a_view_is_renamed_and_shared_by_the_one_who_keeps_it(
+    page: Client, company: Company, browse: Callable[[Person], Client]
+) -> None:
+    view = build.saved_view(company, "Alone")
+    other = browse(build.member(company))
+    answer = page.post(f"/acme/views/{view.pk}/edit/", {"name": "Together", "shared": "yes"})
+    assert answer.headers["Location"] == "/acme/views/"
+    assert 'value="Together"' in page.get("/acme/views/").content.decode()
+    assert ">Together</a>" in other.get("/acme/views/").content.decode()
+    assert other.post(f"/acme/views/{view.pk}/edit/", {"name": "Theirs"}).status_code == 403
+    page.post(f"/acme/views/{view.pk}/edit/", {"name": "Together"})
+    assert "Together" not in other.get("/acme/views/").content.decode()
+    assert other.post(f"/acme/views/{view.pk}/edit/", {"name": "Theirs"}).status_code == 404
+    view.refresh_from_db()
+    assert (view.name, view.query, view.is_shared) == ("Together", "assignee=me", False)
+
+
+def test_a_view_can_hold_other_filters_under_its_name(page: Client, company: Company) -> None:
+    view = build.saved_view(company, "Mine", shared=True)
+    assert f'<option value="{view.pk}">Mine</option>' in page.get("/acme/board/").content.decode()
+    sent = {"query": "priority=high&nonsense=1&group=assignee&sort=due", "replaces": str(view.pk)}
+    answer = page.post("/acme/views/", sent)
+    assert answer.headers["Location"] == "/acme/board/?priority=high&group=assignee&sort=due"
+    view.refresh_from_db()
+    assert (view.name, view.is_shared) == ("Mine", True)
+
+
+def test_a_name_that_one_has_already_is_refused_when_renaming(page: Client, company: Company) -> None:
+    build.saved_view(company, "Mine")
+    other = build.saved_view(company, "Other")
+    for name, status in (("mine", 409), ("", 422), ("x" * 61, 422)):
+        assert page.post(f"/acme/views/{other.pk}/edit/", {"name": name}).status_code == status
+    other.refresh_from_db()
+    assert other.name == "Other"
+
+
 def test_a_name_is_given_once(page: Client, company: Company) -> None:
     build.saved_view(company, "Mine")
     answer = page.post("/acme/views/", {"name": "MINE", "page": "board", "query": ""})
