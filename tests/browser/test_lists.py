@@ -156,3 +156,49 @@ def test_search_shows_where_the_words_stand(tab: Page) -> None:
     tab.keyboard.press("j")
     tab.keyboard.press("Enter")
     expect(tab.get_by_role("heading", name="Sundial in the garden", level=1)).to_be_visible()
+
+
+def test_home_runs_and_inbox_follow_what_others_do(new_tab: NewTab) -> None:
+    home, runs, inbox, theirs = new_tab(), new_tab(), new_tab(), new_tab()
+    home.goto("/demo/")
+    runs.goto("/demo/runs/")
+    inbox.goto("/demo/inbox/")
+    theirs.goto("/demo/issues/new/?status=todo")
+    theirs.get_by_label("Title").fill("Followed everywhere")
+    theirs.get_by_label("Assignee").select_option(label="Noor")
+    theirs.get_by_role("button", name="Open the issue").click()
+    theirs.wait_for_url("**/issues/DEMO-*/")
+    key = theirs.url.rstrip("/").rsplit("/", 1)[-1]
+    expect(home.get_by_role("link", name=key, exact=True).first).to_be_visible(timeout=2_000)
+    expect(runs.locator("#runs").get_by_text(key)).to_be_visible()  # once a worker has begun
+    expect(inbox.locator("#inbox").get_by_text(key).first).to_be_visible()  # the agent has answered and is done
+
+
+def test_the_list_keeps_its_place_while_others_change_it(new_tab: NewTab) -> None:
+    mine, theirs = new_tab(viewport={"width": 1440, "height": 240}), new_tab()
+    key = open_issue(theirs, "Scrolled past")
+    mine.goto("/demo/issues/")
+    mine.locator("[data-menu=v] summary").click()
+    mine.evaluate("window.scrollTo(0, 60)")
+    theirs.locator("[data-menu=p] summary").click()
+    theirs.get_by_role("button", name="Urgent").click()
+    expect(mine.locator(f"#row-{key}").get_by_role("img", name="Urgent priority")).to_be_attached(timeout=2_000)
+    assert mine.evaluate("window.scrollY") == 60
+    expect(mine.locator("[data-menu=v]")).to_have_attribute("open", "")
+
+
+def test_a_view_is_renamed_and_shared(tab: Page) -> None:
+    tab.goto("/demo/board/?status=open")
+    tab.locator("[data-menu=v] summary").click()
+    tab.get_by_label("Keep what is selected here").fill("What is open")
+    tab.get_by_role("button", name="Keep it", exact=True).click()
+    expect(tab.get_by_text("“What is open” is kept.")).to_be_visible()
+    tab.goto("/demo/views/")
+    tab.get_by_label("Name of What is open").fill("Still open")
+    tab.get_by_label("For everybody").check()
+    tab.get_by_role("button", name="Save What is open").click()
+    expect(tab.get_by_text("“Still open” is changed.")).to_be_visible()
+    expect(tab.get_by_label("For everybody")).to_be_checked()
+    assert faults_of(tab) == []
+    tab.get_by_role("button", name="Delete Still open").click()
+    expect(tab.get_by_role("heading", name="No views yet")).to_be_visible()
