@@ -93,7 +93,9 @@ def rehearse(dry_run_id: int) -> None:
 @app.task(name="engine.tasks.tick")
 def tick() -> None:
     """Every few seconds: whatever time brings, and whatever was missed."""
+    from engine.notices import deliver_notices
     from engine.sweep import sweep
 
     with database_turn():
         sweep()
+    deliver_notices()

@@ -332,6 +332,14 @@ class InboxItemPage(Shown):
     search_fields = ("text", "member__handle")
 
 
+@admin.register(models.Notice)
+class NoticePage(Shown):
+    list_display = ("pk", link("item"), "state", "tries", "due_at", "ended_at", "error")
+    list_select_related = ("item",)
+    list_filter = ("state",)
+    search_fields = ("item__text", "error")
+
+
 @admin.register(models.PolicyRule)
 class PolicyRulePage(Shown):
     list_display = ("permission", "grant", link("company"), "role", link("agent"), link("made_by"), "made_at")

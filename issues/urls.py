@@ -122,6 +122,7 @@ company_patterns: Patterns = [
     path("settings/keys/<int:key>/revoke/", keys.revoke, name="revoke-key"),
     path("profile/", profile.profile, name="profile"),
     path("profile/password/", profile.password, name="set-password"),
+    path("profile/notices/", profile.notices, name="set-notices"),
     path("profile/browser/", profile.browser, name="set-browser"),
     path("findings/", findings.findings, name="findings"),
     path("activity/", activity.activity, name="activity"),

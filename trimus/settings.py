@@ -243,6 +243,15 @@ LLM = LanguageModels(
     compatible_model=env.str("TRIMUS_LLM_MODEL", default=""),
 )
 
+# --- E-mail
+
+# Nothing is sent unless this is set.
+NOTICES_BY_MAIL = "EMAIL_URL" in env.ENVIRON
+vars().update(env.email_url("EMAIL_URL", default="dummymail://"))
+# A mail server that says nothing must not hold the tick.
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("TRIMUS_EMAIL_FROM", default="Trimus <trimus@localhost>")
+
 # --- Logs
 
 DEBUG_TOPICS = frozenset(env.list("TRIMUS_DEBUG", default=[]))

@@ -10,6 +10,7 @@ from issues.models.inbox import WANTING, InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
 from issues.models.kept_answer import KeptAnswer
 from issues.models.key import ApiKey
+from issues.models.notice import Notice, NoticeState
 from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
 from issues.models.reaction import Reaction, ReactionKind
@@ -46,6 +47,8 @@ __all__ = [
     "Label",
     "LoginLink",
     "Member",
+    "Notice",
+    "NoticeState",
     "PolicyRule",
     "Priority",
     "Project",

@@ -114,6 +114,11 @@ class MemberQuerySet(models.QuerySet["Member"]):
         return self.present().filter(role__in=(Role.OWNER, Role.BOARD))
 
 
+def mailed_at_first() -> list[str]:
+    """What a new member has told by e-mail, until they choose."""
+    return ["mention", "asked", "budget"]
+
+
 class Member(models.Model):
     """A user's membership of a company. A removed member's row stays: what they wrote keeps its author."""
 
@@ -123,6 +128,9 @@ class Member(models.Model):
     handle = models.CharField(max_length=40)
     joined_at = models.DateTimeField(auto_now_add=True)
     removed_at = models.DateTimeField(null=True, blank=True)
+    mailed = models.JSONField(
+        default=mailed_at_first, blank=True, help_text="What is told by e-mail: names of kinds of notices."
+    )
 
     objects = MemberQuerySet.as_manager()
 

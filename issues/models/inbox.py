@@ -68,6 +68,7 @@ class InboxItem(models.Model):
         indexes = [
             models.Index(fields=["member", "-id"], condition=Q(archived_at=None), name="inbox_standing"),
             models.Index(fields=["issue", "kind"], condition=Q(archived_at=None), name="inbox_of_issue"),
+            models.Index(fields=["created_at"], name="inbox_newest"),
         ]
 
     def __str__(self) -> str:

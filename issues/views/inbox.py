@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.views.decorators.http import require_POST, require_safe
 
+from issues.addresses import address_of_item
 from issues.models import WANTING, ApprovalKind, InboxItem, InboxKind
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.refusals import NotFound
@@ -65,7 +66,7 @@ def inbox(request: HttpRequest, visit: Visit) -> HttpResponse:
 def open_item(_request: HttpRequest, visit: Visit, item: int) -> HttpResponse:
     """Mark as read and go where it points."""
     found = mark_read(actor=visit.person, item=_find(visit, item))
-    return redirect(_address(visit, found))
+    return redirect(address_of_item(visit.company, found))
 
 
 @require_POST
@@ -151,13 +152,3 @@ def _find(visit: Visit, pk: int) -> InboxItem:
 
 def _here(visit: Visit) -> str:
     return reverse("inbox", args=[visit.company.slug])
-
-
-def _address(visit: Visit, item: InboxItem) -> str:
-    slug = visit.company.slug
-    if item.approval_id is not None:
-        return reverse("approval", args=[slug, item.approval_id])
-    if item.issue is None:
-        return reverse("budgets" if item.kind == InboxKind.BUDGET else "inbox", args=[slug])
-    issue = reverse("issue", args=[slug, item.issue.identifier])
-    return f"{issue}?comment={item.comment_id}#comment-{item.comment_id}" if item.comment_id is not None else issue

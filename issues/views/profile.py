@@ -1,4 +1,4 @@
-"""The reader's own: name, time zone, password, and how this browser shows the board."""
+"""The reader's own: name, time zone, e-mail, password, and how this browser shows the board."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from issues.models import Notice, NoticeState
+from issues.notice_kinds import NOTICE_KINDS
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, Refusal
 from issues.services.accounts import change_password, change_profile
+from issues.services.notices import choose_notices
 from issues.themes import COOKIE, THEMES, YEAR, theme_of
 from issues.zones import zone_names
 
@@ -51,6 +54,18 @@ def password(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @require_POST
 @company_page
+def notices(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Where e-mail goes, and what is told by it."""
+    email, names = request.POST.get("email", ""), request.POST.getlist("kinds")
+    try:
+        choose_notices(actor=visit.person, company=visit.company, email=email, names=names)
+    except Refusal as refusal:
+        return _page(request, visit, refusal=refusal, part="notices")
+    return changed(request, "That is kept.", to=_address(visit), moves_on=True)
+
+
+@require_POST
+@company_page
 def browser(request: HttpRequest, visit: Visit) -> HttpResponse:
     """How this browser shows the board: theme and keys."""
     response = changed(request, "Kept for this browser.", to=_address(visit), moves_on=True)
@@ -67,14 +82,26 @@ def _address(visit: Visit) -> str:
     return reverse("profile", args=[visit.company.slug])
 
 
+def _last_failure(visit: Visit) -> Notice | None:
+    """The newest e-mail to the reader, if it could not be sent."""
+    ended = Notice.objects.filter(item__member=visit.member, state__in=(NoticeState.SENT, NoticeState.FAILED))
+    last = ended.order_by("-ended_at").first()
+    return last if last is not None and last.state == NoticeState.FAILED else None
+
+
 def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None, part: str = "") -> HttpResponse:
     user = visit.member.user
-    sent = part == "profile"
+    sent, sent_notices = part == "profile", part == "notices"
     context = {
         "at": _address(visit),
         "name": request.POST.get("name", "") if sent else user.name,
         "time_zone": request.POST.get("time_zone", "") if sent else user.time_zone,
         "zones": zone_names(),
+        "email": request.POST.get("email", "") if sent_notices else user.email,
+        "notice_kinds": NOTICE_KINDS,
+        "mailed": request.POST.getlist("kinds") if sent_notices else visit.member.mailed,
+        "is_mail_set_up": settings.NOTICES_BY_MAIL,
+        "unsent": _last_failure(visit),
         "has_password": user.has_usable_password(),
         "themes": [("system", "As the system"), ("light", "Light"), ("dark", "Dark")],
         "chosen_theme": theme_of(request),

@@ -22,7 +22,7 @@ from agents.models import (
     TokenFactor,
 )
 from agents.services.wakeups import run_heartbeat
-from issues.models import Company, KeptAnswer, PolicyRule, ReactionKind
+from issues.models import Company, InboxItem, KeptAnswer, Notice, PolicyRule, ReactionKind
 from issues.services.accounts import issue_login_link
 from issues.services.blockers import add_blockers
 from issues.services.comments import edit_comment, write_comment
@@ -85,6 +85,8 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Note.objects.create(agent=run.agent, run=run, key="key", folded_key="key", text="Text", written_at=now)
     Observation.objects.create(agent=run.agent, run=run, issue=run.issue, text="Seen", made_at=now)
     DryRun.objects.create(company=company, run=run, member=build.member_row(build.owner_of(company)))
+    item = InboxItem.objects.filter(company=company, notice=None).last()
+    Notice.objects.create(item=item, due_at=now)
     Budget.objects.create(company=company, agent=run.agent, tokens=1_000)
     month = datetime.date(2027, 1, 1)
     Spending.objects.create(company=company, agent=run.agent, month=month)

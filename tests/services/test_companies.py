@@ -22,7 +22,9 @@ from issues.models import (
     Company,
     CompanyStatus,
     Grant,
+    InboxItem,
     Member,
+    Notice,
     ReactionKind,
     Role,
     SavedView,
@@ -247,6 +249,7 @@ def fill(company: Company) -> None:
     set_status(actor=worker, issue=issue, status=Status.IN_REVIEW)
     give_verdict(actor=owner, issue=issue, verdict=Verdict.ACCEPT)
     cancel_run(actor=boss, run=worker.run)
+    Notice.objects.create(item=InboxItem.objects.filter(company=company).earliest("pk"), due_at=timezone.now())
 
 
 def rows() -> dict[str, int]:

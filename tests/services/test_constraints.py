@@ -41,8 +41,11 @@ from issues.models import (
     FileVersion,
     Grant,
     Handle,
+    InboxItem,
+    InboxKind,
     KeptAnswer,
     Member,
+    Notice,
     PolicyRule,
     Reaction,
     ReactionKind,
@@ -135,6 +138,10 @@ class Scene:
 
     def checkpoint(self) -> Checkpoint:
         return Checkpoint.objects.create(issue=self.issue, number=1, agent=self.ada, until=self.comment(), comments=1)
+
+    def notice(self) -> Notice:
+        item = InboxItem.objects.create(company=self.company, member=self.member, kind=InboxKind.MENTION, text="Look.")
+        return Notice.objects.create(item=item, due_at=timezone.now())
 
     def view(self) -> SavedView:
         return save_view(actor=self.owner, company=self.company, name="Mine", page=SavedView.Page.BOARD, query="")
@@ -235,6 +242,8 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "checkpoint_number_once": lambda s: s.again(s.checkpoint()),
     "saved_view_name_once": lambda s: s.again(s.view(), name="MINE"),
     "saved_view_page_known": lambda s: update(s.view(), page="desk"),
+    "issues_notice.item_id": lambda s: s.again(s.notice()),
+    "notice_state_known": lambda s: update(s.notice(), state="lost"),
     "kept_answer_once": lambda s: s.again(KeptAnswer.objects.create(caller="user 1", key="once", call_hash="")),
     # What agents may do and spend
     "policy_rule_once_for_all": lambda s: s.again(s.rule()),

@@ -53,6 +53,7 @@ from issues.services import (
     inbox,
     invitations,
     keys,
+    notices,
     policy,
     projects,
     reactions,
@@ -489,6 +490,7 @@ WITH_RULES_OF_THEIR_OWN: frozenset[Service] = frozenset(
         watching.unwatch_issue,
         accounts.change_profile,  # one's own
         accounts.change_password,
+        notices.choose_notices,  # one's own
     }
 )
 

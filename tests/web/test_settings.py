@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from agents.models import Agent, Budget, Run, Spending
 from agents.services.spending import Cost, reserve, this_month
 from issues.actors import Person
-from issues.models import ApiKey, Company, Member, Role, User
+from issues.models import ApiKey, Company, InboxItem, Member, Notice, Role, User
 from issues.services.files import attach_file
 from issues.services.keys import create_agent_key, create_user_key, find_key
 from tests import build
@@ -245,3 +246,38 @@ def test_a_viewer_reads_the_settings_and_is_offered_no_change(
     main = body.split('id="main"')[1].split('<div class="connection"')[0]
     assert "csrfmiddlewaretoken" not in main
     assert "<button" not in main
+
+
+def test_notices_by_e_mail_are_chosen_on_the_profile_page(page: Client, founder: Person, settings: Any) -> None:
+    body = page.get("/acme/profile/").content.decode()
+    assert "No e-mail is sent from here yet" in body
+    assert re.findall(r'name="kinds" value="(\w+)" checked', body) == ["mention", "asked", "budget"]
+    settings.NOTICES_BY_MAIL = True
+    answer = page.post("/acme/profile/notices/", {"email": "me@example.org", "kinds": ["mention", "news"]})
+    assert answer.status_code == 302
+    body = page.get("/acme/profile/").content.decode()
+    assert "No e-mail is sent from here yet" not in body
+    assert re.findall(r'name="kinds" value="(\w+)" checked', body) == ["mention", "news"]
+    assert 'value="me@example.org"' in body
+
+
+def test_an_address_that_is_none_is_refused_and_stays_in_the_field(page: Client, founder: Person) -> None:
+    answer = page.post("/acme/profile/notices/", {"email": "me@", "kinds": ["news"]})
+    body = answer.content.decode()
+    assert answer.status_code == 422
+    assert "That is not an e-mail address." in body
+    assert 'value="me@"' in body
+    assert re.findall(r'name="kinds" value="(\w+)" checked', body) == ["news"]
+
+
+def test_an_e_mail_that_could_not_be_sent_is_said_until_one_could(
+    page: Client, company: Company, founder: Person
+) -> None:
+    def notice(state: str, error: str = "") -> None:
+        item = InboxItem.objects.create(company=company, member=founder.member, kind="mention", text="x")
+        Notice.objects.create(item=item, state=state, error=error, due_at=timezone.now(), ended_at=timezone.now())
+
+    notice("failed", "550 No such <b>box</b>")
+    assert "550 No such &lt;b&gt;box&lt;/b&gt;" in page.get("/acme/profile/").content.decode()
+    notice("sent")
+    assert "could not be sent" not in page.get("/acme/profile/").content.decode()

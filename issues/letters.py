@@ -1,0 +1,44 @@
+"""A notice as an e-mail: plain text, one link, nothing that is not said in the inbox."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.core.mail import EmailMessage
+from django.urls import reverse
+
+from issues.addresses import address_of_item
+from issues.models import Notice
+from trimus.addresses import address
+
+SUBJECT_CHARACTERS = 150
+
+
+def write_letter(notice: Notice) -> EmailMessage:
+    """The e-mail of a notice. Its id is always the same: should a crash send it twice, mail programs show it once."""
+    item = notice.item
+    company, member = item.company, item.member
+    root = address()
+    host = urlsplit(root).hostname or "localhost"
+    profile = f"{root}{reverse('profile', args=[company.slug])}#notices"
+    said = " ".join(item.text.split())
+    about = [f"{item.issue.identifier} {item.issue.title}"] if item.issue is not None else []
+    lines = [
+        said,
+        "",
+        *about,
+        f"{root}{address_of_item(company, item)}",
+        "",
+        "-- ",
+        f"Told to @{member.handle} of {company.name}. What is told by e-mail you choose in your profile:",
+        profile,
+    ]
+    headers = {
+        "Message-ID": f"<notice-{notice.pk}@{host}>",
+        "Auto-Submitted": "auto-generated",
+        "List-Unsubscribe": f"<{profile}>",
+    }
+    if item.issue_id is not None:  # mail programs put what is about one issue together
+        headers["References"] = f"<issue-{item.issue_id}@{host}>"
+    subject = said if len(said) <= SUBJECT_CHARACTERS else said[: SUBJECT_CHARACTERS - 1] + "…"
+    return EmailMessage(f"[{company.key}] {subject}", "\n".join(lines), to=[member.user.email], headers=headers)
