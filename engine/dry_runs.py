@@ -9,6 +9,7 @@ import copy
 import datetime
 
 import structlog
+from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, Usage
@@ -32,6 +33,7 @@ from engine.text.sections import CacheBreakpoint
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import service, unit
+from issues.secrets import mask_known
 
 log = structlog.get_logger(__name__)
 
@@ -161,13 +163,18 @@ def _fail_unanswered(dry_run: DryRun, failure: Unanswered) -> None:
     error = failure.error if isinstance(failure.error, AdapterError) else None
     _account(dry_run, failure, [call.usage for call in failure.calls] + ([error.usage] if error else []))
     kind = error.kind.value if error is not None else "budget"
-    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=str(failure.error))
+    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=_masked(str(failure.error)))
 
 
 @service
 def _fail(dry_run: DryRun, kind: str, message: str) -> None:
     settle(dry_run.run, None)  # a call may have been billed; before one, nothing was set aside
-    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=message[:4_000])
+    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=_masked(message))
+
+
+def _masked(message: str) -> str:
+    """An error as it may be shown: servers echo keys."""
+    return mask_known(message, settings.LLM.secrets)[:4_000]
 
 
 def _account(dry_run: DryRun, asked: Answer | Unanswered, usages: list[Usage]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.mail import EmailMessage
 from django.urls import reverse
 
 from issues.addresses import address_of_item
 from issues.models import Notice
+from issues.secrets import mask_secrets
 from trimus.addresses import address
 
 SUBJECT_CHARACTERS = 150
@@ -21,8 +23,8 @@ def write_letter(notice: Notice) -> EmailMessage:
     root = address()
     host = urlsplit(root).hostname or "localhost"
     profile = f"{root}{reverse('profile', args=[company.slug])}#notices"
-    said = " ".join(item.text.split())
-    about = [f"{item.issue.identifier} {item.issue.title}"] if item.issue is not None else []
+    said = _masked(item.text)
+    about = [f"{item.issue.identifier} {_masked(item.issue.title)}"] if item.issue is not None else []
     lines = [
         said,
         "",
@@ -42,3 +44,8 @@ def write_letter(notice: Notice) -> EmailMessage:
         headers["References"] = f"<issue-{item.issue_id}@{host}>"
     subject = said if len(said) <= SUBJECT_CHARACTERS else said[: SUBJECT_CHARACTERS - 1] + "…"
     return EmailMessage(f"[{company.key}] {subject}", "\n".join(lines), to=[member.user.email], headers=headers)
+
+
+def _masked(text: str) -> str:
+    """The text on one line, without what has the form of a secret: e-mail goes through many hands."""
+    return " ".join(mask_secrets(text, settings.LLM.secrets).split())

@@ -84,6 +84,17 @@ class TestWhoIsSentWhat:
         deliver()
         assert "canary" not in mail.outbox[0].message().as_string()
 
+    def test_a_secret_in_a_title_is_masked(self, company: Company, boss: Person, owner: Person) -> None:
+        secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+        issue = build.issue(company, f"Use {secret}")
+        build.approval(issue, f"May I use {secret}?", actor=owner)
+        mention(issue)
+        deliver()
+        assert len(mail.outbox) == 2
+        for letter in mail.outbox:
+            assert secret not in letter.message().as_string()
+            assert "[masked: " in letter.body
+
     def test_a_question_and_a_budget_are_sent(
         self, company: Company, boss: Person, owner: Person, issue: Issue
     ) -> None:
