@@ -13,10 +13,12 @@ from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Comment, Reaction, ReactionKind
 from issues.refusals import NotFound
 from issues.rest.paging import Page
+from issues.rest.references import handles_named
 from issues.rest.scope import issue_in_scope, row_in_scope
 from issues.rest.shapes import Form, SecretsField, Shape, SomebodyField, StampField, texts_of
 from issues.rest.views import PageQuery, Resource, operation
 from issues.services.comments import delete_comment, edit_comment, pin_comment, unpin_comment, write_comment
+from issues.services.mentions import mentioned_in
 from issues.services.reactions import react, take_back_reaction
 
 TAG = "Comments"
@@ -36,6 +38,13 @@ class CommentShape(Shape):
     pinned_at = StampField(allow_null=True, help_text="Pinned comments stand whole in every prompt.")
 
 
+class WrittenCommentShape(CommentShape):
+    """A comment just written, with what it says in vain."""
+
+    unknown = serializers.ListField(child=serializers.CharField(), help_text="@words that name nobody.")
+    ambiguous = serializers.ListField(child=serializers.CharField(), help_text="@words that name several.")
+
+
 class CommentQuery(PageQuery):
     order = serializers.ChoiceField(choices=["oldest", "newest"], required=False, default="oldest")
 
@@ -44,16 +53,18 @@ class CommentForm(Form):
     body = serializers.CharField(help_text="Markdown, at most 64 kB.")
 
 
+WITHOUT = "Handles that are not to be called: they are named and stay asleep."
+
+
 class EditedCommentForm(CommentForm):
     call = serializers.BooleanField(
         required=False, help_text="Wake and tell whom a new comment would. Otherwise an edit wakes nobody."
     )
+    without = serializers.ListField(child=serializers.CharField(), required=False, max_length=50, help_text=WITHOUT)
 
 
 class NewCommentForm(CommentForm):
-    without = serializers.ListField(
-        child=serializers.CharField(), required=False, max_length=50, help_text="Handles that are not to be called."
-    )
+    without = serializers.ListField(child=serializers.CharField(), required=False, max_length=50, help_text=WITHOUT)
 
 
 class Comments(Resource):
@@ -63,11 +74,16 @@ class Comments(Resource):
         order = NEWEST_FIRST if query["order"] == "newest" else OLDEST_FIRST
         return self.page(_shown().filter(issue=issue), order, query)
 
-    @operation("Write a comment", tag=TAG, body=NewCommentForm, answer=CommentShape, status=HTTPStatus.CREATED)
+    @operation("Write a comment", tag=TAG, body=NewCommentForm, answer=WrittenCommentShape, status=HTTPStatus.CREATED)
     def post(self, *, identifier: str, form: Mapping[str, Any]) -> Comment:
-        """It wakes the agents it mentions. A person's comment that mentions no other agent wakes the assignee."""
+        """It wakes the agents it mentions. A person's comment that mentions no other agent wakes the assignee. Whom it
+        would call can be asked before, at `/api/mentions`."""
         scope, issue = issue_in_scope(self.actor, identifier)
-        return write_comment(actor=scope.actor, issue=issue, **form)
+        without = handles_named(form.get("without", ()))
+        comment = write_comment(actor=scope.actor, issue=issue, body=form["body"], without=without)
+        mentioned = mentioned_in(scope.company, comment.body)
+        vars(comment).update(unknown=mentioned.unknown, ambiguous=mentioned.ambiguous)
+        return comment
 
 
 class CommentItem(Resource):
@@ -79,7 +95,13 @@ class CommentItem(Resource):
     def patch(self, *, id: int, form: Mapping[str, Any]) -> Comment:
         """The caller's own. It wakes nobody unless `call` says so."""
         scope, comment = row_in_scope(self.actor, _with_company(), id)
-        return edit_comment(actor=scope.actor, comment=comment, **{"body": comment.body} | dict(form))
+        return edit_comment(
+            actor=scope.actor,
+            comment=comment,
+            body=form.get("body", comment.body),
+            call=form.get("call", False),
+            without=handles_named(form.get("without", ())),
+        )
 
     @operation("Delete a comment", tag=TAG)
     def delete(self, *, id: int) -> None:

@@ -17,6 +17,7 @@ from issues.refusals import Stale
 from issues.rest.paging import Page
 from issues.rest.problems import Malformed, refused
 from issues.rest.references import (
+    handles_named,
     issue_named,
     issues_named,
     labels_named,
@@ -56,6 +57,12 @@ class IssueForm(Form):
         allow_null=True, required=False, help_text="An identifier."
     )
     due_date = serializers.DateField(allow_null=True, required=False)
+    without = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        max_length=50,
+        help_text="Handles that the description names and that are not to be called.",
+    )
 
 
 class NewIssueForm(IssueForm):
@@ -159,6 +166,7 @@ def _resolved(scope: Scope, form: Mapping[str, Any]) -> dict[str, Any]:
         "responsible": lambda word: member_named(scope, word, "responsible"),
         "project": lambda name: project_named(scope.company, name),
         "labels": lambda names: labels_named(scope.company, names, "labels"),
+        "without": handles_named,
         "parent": lambda identifier: issue_named(scope, identifier, "parent"),
         "blockers": lambda identifiers: issues_named(scope, identifiers, "blockers"),
     }

@@ -13,6 +13,7 @@ from issues.api import (
     history,
     issues,
     keys,
+    mentions,
     projects,
     schema,
 )
@@ -46,6 +47,7 @@ urlpatterns = [
     path("issues/<issue:identifier>/requests", approvals.IssueRequests.as_view()),
     path("issues/<issue:identifier>/questions", approvals.IssueQuestions.as_view()),
     path("activity", history.CompanyActivity.as_view()),
+    path("mentions", mentions.MentionPreview.as_view()),
     path("comments/<id:id>", comments.CommentItem.as_view()),
     path("comments/<id:id>/pin", comments.CommentPin.as_view()),
     path("comments/<id:id>/reactions", comments.CommentReactions.as_view()),

@@ -28,6 +28,11 @@ def somebody_named(scope: Scope, word: str | None, field: str) -> Agent | Member
         raise Invalid(refusal.reason, refusal.hint, field=field) from None
 
 
+def handles_named(words: Iterable[str]) -> list[str]:
+    """Handles as they are kept. Whether anybody has them makes no difference where they only leave somebody out."""
+    return [word.strip().removeprefix("@").lower() for word in words]
+
+
 def member_named(scope: Scope, word: str, field: str) -> Member:
     """The member of that handle or name. Invalid if that is nobody or an agent."""
     found = somebody_named(scope, word, field)

@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WakePreview:
-    """What a comment would do: which agents it wakes and why, whom it tells, and @words that name nobody."""
+    """What a comment would do: which agents it wakes and why, whom it tells, and @words that name nobody or several."""
 
     mentioned: tuple[Agent, ...]
     assignee: Agent | None
     members: tuple[Member, ...]
     unknown: tuple[str, ...]
+    ambiguous: tuple[str, ...]
+
+    @property
+    def woken(self) -> tuple[Agent, ...]:
+        return self.mentioned if self.assignee is None else (*self.mentioned, self.assignee)
 
 
 @service
@@ -76,13 +81,16 @@ def preview_wakes(*, issue: Issue, body: str) -> WakePreview:
         assignee=None if assignee in mentioned.agents else assignee,
         members=mentioned.members,
         unknown=mentioned.unknown,
+        ambiguous=mentioned.ambiguous,
     )
 
 
 @service
-def edit_comment(*, actor: Actor, comment: Comment, body: str, call: bool = False) -> Comment:
+def edit_comment(
+    *, actor: Actor, comment: Comment, body: str, call: bool = False, without: Collection[str] = ()
+) -> Comment:
     """Change the own comment, visibly; what it said before can be read. It wakes nobody, unless `call` says so: then
-    whom a new comment would."""
+    whom a new comment would, `without` these handles."""
     comment = _own_comment(actor, comment)
     text = check_text(body, "comment", required=True)
     if text != comment.body:
@@ -94,7 +102,7 @@ def edit_comment(*, actor: Actor, comment: Comment, body: str, call: bool = Fals
         comment.save(update_fields=["body", "secret_kinds", "edited_at"])
         record(actor, "comment.edited", comment.issue, comment=comment.pk)
     if call:
-        _call(actor, comment, comment.body)
+        _call(actor, comment, comment.body, without=without)
     return comment
 
 

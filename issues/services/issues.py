@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +66,10 @@ def create_issue(
     parent: Issue | None = None,
     blockers: Iterable[Issue] = (),
     due_date: datetime.date | None = None,
+    without: Collection[str] = (),
 ) -> Issue:
-    """Open an issue under the company's next number. Open blockers make it `blocked`.
+    """Open an issue under the company's next number. Open blockers make it `blocked`. `without` are handles that its
+    description names and that are not to be called.
 
     An agent opens issues from its run only. Who answers for the issue: the person given or acting, else the parent's,
     else an owner.
@@ -107,7 +109,7 @@ def create_issue(
     if issue.status == Status.IN_REVIEW:
         ask_reviewers(issue, actor)
     if issue.description:
-        wake_mentioned(actor, issue, issue.description)
+        wake_mentioned(actor, issue, issue.description, without=without)
     return issue
 
 
@@ -123,8 +125,10 @@ def edit_issue(
     responsible: Member = UNCHANGED,
     if_version: int | None = None,
     seen: Mapping[str, Any] = MappingProxyType({}),
+    without: Collection[str] = (),
 ) -> Issue:
-    """Change what the issue says. Stale when it is no longer at `if_version`.
+    """Change what the issue says. Whom a new description names is called, but for those `without`. Stale when it is no
+    longer at `if_version`.
 
     `seen` are fields as the actor saw them: what they left so is not written, whatever it is now; Clash, and nothing
     is changed, where somebody else changed what they changed, too.
@@ -156,7 +160,7 @@ def edit_issue(
     save_issue(issue, *changed, "secret_kinds")
     record(actor, "issue.edited", issue, fields=changed)
     if "description" in changed:
-        wake_mentioned(actor, issue, issue.description, already=old_description)
+        wake_mentioned(actor, issue, issue.description, already=old_description, without=without)
     return issue
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from issues.actors import Actor, Person, Worker
@@ -14,6 +14,7 @@ from issues.models import Comment, Company, InboxKind, Issue, Member
 from issues.services.inbox import tell
 from issues.services.watching import follow
 from issues.sources import WakeupSource
+from issues.texts import fold
 
 if TYPE_CHECKING:
     from agents.models import Agent
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """Whom a text names. `unknown` are @words that name nobody, or several: shown to the author, never guessed."""
+    """Whom a text names. `unknown` are @words that name nobody, `ambiguous` those that name several: shown to the
+    author, never guessed."""
 
     agents: tuple[Agent, ...] = ()
     members: tuple[Member, ...] = ()
     unknown: tuple[str, ...] = ()
+    ambiguous: tuple[str, ...] = ()
 
 
 def mentioned_in(company: Company, text: str) -> Mentioned:
@@ -35,10 +38,23 @@ def mentioned_in(company: Company, text: str) -> Mentioned:
     directory = Directory(company)
     found = read_mentions(text, directory.known, ambiguous=directory.ambiguous)
     named = dict.fromkeys(one for name in found.found if (one := directory.get(name)) is not None)
+    shared = {fold(name) for name in directory.ambiguous}
     return Mentioned(
         agents=tuple(one for one in named if not isinstance(one, Member)),
         members=tuple(one for one in named if isinstance(one, Member)),
-        unknown=found.unknown,
+        unknown=tuple(word for word in found.unknown if fold(word) not in shared),
+        ambiguous=tuple(word for word in found.unknown if fold(word) in shared),
+    )
+
+
+def mentioned_anew(company: Company, text: str, already: str) -> Mentioned:
+    """The same, less whom the text that it replaces named before: they are not called again."""
+    mentioned = mentioned_in(company, text)
+    before = mentioned_in(company, already)
+    return replace(
+        mentioned,
+        agents=tuple(agent for agent in mentioned.agents if agent not in before.agents),
+        members=tuple(member for member in mentioned.members if member not in before.members),
     )
 
 
@@ -57,11 +73,10 @@ def wake_mentioned(
     Nobody mentions themselves. `already` is the text that this one replaces: whom it named is not called again.
     `without` are handles that the author chose not to call.
     """
-    mentioned = mentioned_in(issue.company, text)
-    before = mentioned_in(issue.company, already) if already else Mentioned()
+    mentioned = mentioned_anew(issue.company, text, already)
     place = "a comment" if comment is not None else "the description"
     for agent in mentioned.agents:
-        if agent in before.agents or agent.handle in without or _is(actor, agent):
+        if agent.handle in without or _is(actor, agent):
             continue
         wake(
             Wake(
@@ -74,11 +89,7 @@ def wake_mentioned(
                 reason=f"{actor} mentioned you in {place}.",
             )
         )
-    told = [
-        member
-        for member in mentioned.members
-        if member not in before.members and member.handle not in without and not _is(actor, member)
-    ]
+    told = [member for member in mentioned.members if member.handle not in without and not _is(actor, member)]
     tell(
         told,
         InboxKind.MENTION,

@@ -8,17 +8,17 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from issues.markdown import Place
 from issues.models import Issue
-from issues.names import Names, Somebody
+from issues.names import Names
 from issues.pages import Visit, changed, company_page, show
 from issues.search import find_hits
 from issues.services.comments import (
     delete_comment,
     edit_comment,
     pin_comment,
-    preview_wakes,
     unpin_comment,
     write_comment,
 )
+from issues.views.calling import told_of_nobody
 from issues.views.lookup import find_comment, find_issue
 
 OFFERED = 8
@@ -32,7 +32,8 @@ def write(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     comment = write_comment(
         actor=visit.person, issue=issue, body=request.POST.get("body", ""), without=request.POST.getlist("without")
     )
-    return changed(request, "The comment is posted.", to=_at(visit, identifier, comment.pk))
+    said = told_of_nobody("The comment is posted.", visit.company, comment.body)
+    return changed(request, said, to=_at(visit, identifier, comment.pk))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,7 +43,13 @@ def edit(request: HttpRequest, visit: Visit, identifier: str, comment: int) -> H
     found = find_comment(issue, comment)
     if request.method != "POST":
         return show(request, visit, "issues/edit_comment.html", {"issue": issue, "comment": found})
-    edit_comment(actor=visit.person, comment=found, body=request.POST.get("body", ""), call="call" in request.POST)
+    edit_comment(
+        actor=visit.person,
+        comment=found,
+        body=request.POST.get("body", ""),
+        call="call" in request.POST,
+        without=request.POST.getlist("without"),
+    )
     return changed(request, "The comment is changed.", to=_at(visit, identifier, comment))
 
 
@@ -63,23 +70,6 @@ def pin(request: HttpRequest, visit: Visit, identifier: str, comment: int) -> Ht
         return changed(request, "The pin is off.", to=_at(visit, identifier, comment))
     pin_comment(actor=visit.person, comment=found)
     return changed(request, "Pinned: agents see it whole in every prompt here.", to=_at(visit, identifier, comment))
-
-
-@require_POST
-@company_page
-def wakes(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    """Whom the text in the composer would wake and tell if it were posted now."""
-    issue = find_issue(visit, identifier)
-    preview = preview_wakes(issue=issue, body=request.POST.get("body", ""))
-    woken = [*preview.mentioned, *([preview.assignee] if preview.assignee else [])]
-    context = {
-        "issue": issue,
-        "woken": [Somebody("agent", agent.pk, agent.name, agent.handle, agent.status) for agent in woken],
-        "told": [Somebody("member", one.pk, one.name, one.handle, one.role) for one in preview.members],
-        "unknown": preview.unknown,
-        "without": request.POST.getlist("without"),
-    }
-    return show(request, visit, "issues/wakes.html", context)
 
 
 @require_POST

@@ -18,6 +18,7 @@ from issues.models import Issue, Project
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.refusals import Clash, Invalid, Refusal
 from issues.services.issues import edit_issue
+from issues.views.calling import told_of_nobody
 from issues.views.lookup import find_issue, find_project
 
 FIELDS = {"title": "title", "description": "description", "project": "project", "due_date": "due date"}
@@ -49,7 +50,13 @@ def edit(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     if (taken := request.POST.get("take", "")) in FIELDS:
         return _form(request, visit, issue, values=values | {taken: now[taken]}, seen=seen, told=told)
     try:
-        edit_issue(actor=visit.person, issue=issue, seen=_read(visit, seen), **_read(visit, values))
+        edit_issue(
+            actor=visit.person,
+            issue=issue,
+            seen=_read(visit, seen),
+            without=request.POST.getlist("without"),
+            **_read(visit, values),
+        )
     except Clash as clash:
         issue.refresh_from_db()
         told |= set(clash.fields)
@@ -59,7 +66,8 @@ def edit(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
         errors = {refusal.field: str(refusal)} if isinstance(refusal, Invalid) and refusal.field in FIELDS else {}
         return _form(request, visit, issue, values=values, seen=seen, told=told, refusal=refusal, errors=errors)
     to = reverse("issue", args=[visit.company.slug, issue.identifier])
-    return changed(request, f"{issue.identifier} is changed.", to=to)
+    said = told_of_nobody(f"{issue.identifier} is changed.", visit.company, values["description"])
+    return changed(request, said, to=to)
 
 
 def _is_seen(request: HttpRequest, field: str) -> bool:
@@ -107,6 +115,7 @@ def _form(
         "projects": Project.objects.filter(
             Q(archived_at=None) | Q(pk=issue.project_id), company=visit.company
         ).order_by("name"),
+        "without": request.POST.getlist("without"),
         "in_place": in_place,
         "is_sent": request.method == "POST",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ from issues.names import Names
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, Refusal
 from issues.services.issues import create_issue
+from issues.views.calling import told_of_nobody
 from issues.views.lookup import (
     find_assignee,
     find_issues,
@@ -39,7 +41,7 @@ def new_issue(request: HttpRequest, visit: Visit) -> HttpResponse:
     if not form.is_valid():
         return _form_page(request, visit, request.POST, errors=_first_errors(form), status=422)
     try:
-        issue = _create(visit, form.cleaned_data)
+        issue = _create(visit, form.cleaned_data, request.POST.getlist("without"))
     except Refusal as refusal:
         field = refusal.field if isinstance(refusal, Invalid) else ""
         errors = {field: str(refusal)} if field in form.fields else {}
@@ -47,10 +49,11 @@ def new_issue(request: HttpRequest, visit: Visit) -> HttpResponse:
             request, visit, request.POST, errors=errors, refusal=None if errors else refusal, status=refusal.http_status
         )
     to = reverse("issue", args=[visit.company.slug, issue.identifier])
-    return changed(request, f"{issue.identifier} is open.", to=to, moves_on=True)
+    said = told_of_nobody(f"{issue.identifier} is open.", visit.company, issue.description)
+    return changed(request, said, to=to, moves_on=True)
 
 
-def _create(visit: Visit, data: dict[str, Any]) -> Issue:
+def _create(visit: Visit, data: dict[str, Any], without: Sequence[str]) -> Issue:
     return create_issue(
         actor=visit.person,
         company=visit.company,
@@ -64,6 +67,7 @@ def _create(visit: Visit, data: dict[str, Any]) -> Issue:
         parent=named_issue(visit, data["parent"]) if data["parent"] else None,
         blockers=find_issues(visit, data["blockers"]),
         due_date=data["due_date"],
+        without=without,
     )
 
 
@@ -79,6 +83,7 @@ def _first_errors(form: IssueForm) -> dict[str, str]:
 def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int = 200, **more: Any) -> HttpResponse:
     context = {
         "values": values,
+        "without": request.POST.getlist("without"),
         "chosen_labels": values.getlist("labels") if hasattr(values, "getlist") else [],
         "names": Names(visit.company),
         "statuses": list(Status),

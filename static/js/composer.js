@@ -59,8 +59,8 @@
     const form = event.target.closest?.("[data-composer]");
     if (!form || event.detail.ctx.response?.status !== 204) return;
     localStorage.removeItem(keyOf(form));
-    if ("editing" in form.dataset) document.querySelector('[data-key="e"]')?.focus(); // the form is about to go
-    else form.querySelector("[data-text]").value = "";
+    if ("editing" in form.dataset) return document.querySelector('[data-key="e"]')?.focus(); // the form is about to go
+    form.querySelector("[data-text]").value = "";
     if (!form.dataset.wakes) return;
     showPreview(form, false);
     form.querySelectorAll("[name=without]").forEach((input) => input.remove());

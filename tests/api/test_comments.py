@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from agents.models import Agent
+from agents.models import Agent, Wakeup
 from issues.actors import Person
 from issues.models import Attachment, Company, Role
 from issues.services.companies import change_company
@@ -25,6 +25,58 @@ def test_a_comment_calls_nobody_it_says_not_to(api: Api, company: Company, ada: 
     build.issue(company)
     api.post("issues/ACME-1/comments", {"body": "As @ada said.", "without": ["ada"]})
     assert build.pending(ada) == []
+
+
+def test_whom_a_comment_means_in_vain_is_answered(api: Api, company: Company) -> None:
+    build.issue(company)
+    for handle in ("al1", "al2"):
+        build.agent(company, "Al", handle=handle)
+    written = api.post("issues/ACME-1/comments", {"body": "@Al and @nobody, look."})
+    assert (written["unknown"], written["ambiguous"]) == (["nobody"], ["Al"])
+
+
+class TestSeenBefore:
+    @pytest.fixture(autouse=True)
+    def issue(self, company: Company, ada: Agent) -> None:
+        build.issue(company, assignee=ada)
+        build.agent(company, "Bob")
+        build.member(company, "boss")
+
+    def test_a_comment_would_wake_the_agents_it_names_else_the_assignee(self, api: Api) -> None:
+        plain = api.post("mentions", {"text": "Please look.", "issue": "ACME-1"})
+        assert plain["wakes"] == [{"kind": "agent", "handle": "ada", "name": "Ada"}]
+        named = api.post("mentions", {"text": "@bob, @boss and @nobody", "issue": "ACME-1"})
+        assert [one["handle"] for one in named["wakes"]] == ["bob"]
+        assert [one["handle"] for one in named["tells"]] == ["boss"]
+        assert (named["unknown"], named["ambiguous"]) == (["nobody"], [])
+
+    def test_a_description_would_call_those_it_names(self, api: Api) -> None:
+        assert api.post("mentions", {"text": "Please look."})["wakes"] == []
+        assert [one["handle"] for one in api.post("mentions", {"text": "@bob"})["wakes"]] == ["bob"]
+
+    def test_asking_wakes_nobody(self, api: Api) -> None:
+        before = Wakeup.objects.count()
+        api.post("mentions", {"text": "@bob", "issue": "ACME-1"})
+        assert Wakeup.objects.count() == before
+
+
+@pytest.mark.parametrize("handle", ["ada", "@Ada", " ADA "])
+def test_a_description_calls_nobody_it_says_not_to(api: Api, company: Company, ada: Agent, handle: str) -> None:
+    opened = api.post("issues", {"title": "One", "description": "As @ada said.", "without": [handle]})
+    api.post("issues", {"title": "Two"})
+    api.patch("issues/ACME-2", {"description": "As @ada said.", "without": [handle]})
+    assert opened["description"] == "As @ada said."
+    assert build.pending(ada) == []
+    api.patch("issues/ACME-2", {"description": "Or not."})
+    api.patch("issues/ACME-2", {"description": "As @ada said."})
+    assert [wakeup.source for wakeup in build.pending(ada)] == ["mention"]
+
+
+def test_an_edit_that_calls_leaves_out_whom_it_says(api: Api, company: Company, ada: Agent) -> None:
+    bob = build.agent(company, "Bob")
+    comment = build.comment(build.issue(company), "Hm.")
+    api.patch(f"comments/{comment.pk}", {"body": "@ada and @bob", "call": True, "without": ["ada"]})
+    assert (build.pending(ada), len(build.pending(bob))) == ([], 1)
 
 
 def test_an_agent_writes_under_its_own_name(ada_api: Api, ada: Agent, company: Company) -> None:

@@ -30,6 +30,7 @@ OPEN_TO_ALL = {"health", "schema", "docs", "me", "companies", "keys", "agents/me
 CANARY = "canary-7f3a"
 MADE: dict[str, dict[str, Any]] = {
     "issues": {"title": "Mine"},
+    "mentions": {"text": "@hers"},
     "policy/rules": {"permission": "assign", "grant": "allow"},
     "policy/caps": {"verb": "assign", "cap": 3},
 }

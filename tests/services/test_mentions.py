@@ -60,11 +60,11 @@ def test_a_name_of_several_words_counts_and_a_handle_beats_a_name(company: Compa
     assert sources(other) == []
 
 
-def test_a_name_that_two_share_names_nobody_and_is_shown_as_unknown(company: Company, issue: Issue) -> None:
+def test_a_name_that_two_share_names_nobody_and_is_shown_as_such(company: Company, issue: Issue) -> None:
     build.agent(company, "Ada Byron", handle="ada1")
     build.agent(company, "Ada Byron", handle="ada2")
     preview = preview_wakes(issue=issue, body="@Ada Byron and @nobody")
-    assert preview.unknown == ("Ada Byron", "nobody")
+    assert (preview.unknown, preview.ambiguous) == (("nobody",), ("Ada Byron",))
     build.comment(issue, "@Ada Byron and @nobody")
     assert not Wakeup.objects.exists()
 

@@ -174,6 +174,52 @@ def test_who_is_taken_out_of_the_preview_is_not_woken(page: Client, company: Com
     assert Wakeup.objects.filter(agent=ada).count() == 1
 
 
+class TestWhomADescriptionCalls:
+    WAKES = "/acme/wakes/"
+
+    def test_is_shown_before_a_new_issue_is_opened(self, page: Client, company: Company, ada: Agent) -> None:
+        for handle in ("al1", "al2"):
+            build.agent(company, "Al", handle=handle)
+        shown = page.post(self.WAKES, {"body": "@ada, @Al, @nobody"}).content.decode()
+        assert 'data-without="ada" checked' in shown
+        assert "Nobody is called @nobody" in shown
+        assert "Several are called @Al" in shown
+
+    def test_is_shown_of_an_edit_less_those_whom_it_named_before(
+        self, page: Client, company: Company, ada: Agent
+    ) -> None:
+        build.agent(company, "Bob")
+        issue = build.issue(company, description="@ada, look.")
+        shown = page.post(f"{self.WAKES}?of={issue.identifier}", {"body": "@ada and @bob, look."}).content.decode()
+        assert "Bob" in shown
+        assert "Ada" not in shown
+
+    def test_and_who_is_taken_out_is_not_woken(self, page: Client, company: Company, ada: Agent) -> None:
+        page.post("/acme/issues/new/", {"title": "One", "description": "As @ada said.", "without": "ada"})
+        issue = Issue.objects.get()
+        edited = {"title": "One", "description": "So @ada said.", "version": issue.version, "without": "ada"}
+        page.post(at(issue, "edit/"), edited)
+        issue.refresh_from_db()
+        assert issue.description == "So @ada said."
+        assert not Wakeup.objects.filter(agent=ada).exists()
+        page.post("/acme/issues/new/", {"title": "Two", "description": "As @ada said."})
+        assert Wakeup.objects.filter(agent=ada).count() == 1
+
+    def test_names_that_call_nobody_are_told_without_scripts_too(self, page: Client, company: Company) -> None:
+        form = {"title": "One", "description": "@nobody, look."}
+        assert "Nobody is called @nobody." in page.post("/acme/issues/new/", form, follow=True).content.decode()
+        comment = {"body": "@nobody, look."}
+        issue = Issue.objects.get()
+        assert "Nobody is called @nobody." in page.post(at(issue, "comments/"), comment, follow=True).content.decode()
+
+
+def test_who_is_taken_out_of_an_edited_comment_is_not_woken(page: Client, company: Company, ada: Agent) -> None:
+    bob = build.agent(company, "Bob")
+    comment = build.comment(build.issue(company), "Hm.")
+    page.post(at(comment.issue, f"comments/{comment.pk}/"), {"body": "@ada, @bob", "call": "1", "without": "ada"})
+    assert (build.pending(ada), len(build.pending(bob))) == ([], 1)
+
+
 def test_run_heartbeat_wakes_the_assigned_agent(page: Client, company: Company, ada: Agent) -> None:
     issue = build.issue(company, status=Status.BACKLOG, assignee=ada)
     assert page.post(at(issue, "heartbeat/")).status_code == 302
