@@ -166,7 +166,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 HTTPS = env.bool("TRIMUS_HTTPS", default=not LOCAL_MODE)
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = ["^healthz$"]
+SECURE_REDIRECT_EXEMPT = ["^health$", "^healthz$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
@@ -255,6 +255,8 @@ DEFAULT_FROM_EMAIL = env.str("TRIMUS_EMAIL_FROM", default="Trimus <trimus@localh
 # --- Logs
 
 DEBUG_TOPICS = frozenset(env.list("TRIMUS_DEBUG", default=[]))
+# Whoever sends this may read `/metrics`; empty: nobody.
+METRICS_TOKEN = env.str("TRIMUS_METRICS_TOKEN", default="")
 LOGGING_CONFIG = "trimus.logs.configure"
 LOGGING = {
     "json": env.bool("TRIMUS_LOG_JSON", default=not LOCAL_MODE),

@@ -5,10 +5,13 @@ from django.urls import include, path, re_path
 
 from issues.rest.addresses import without_slash
 from issues.rest.views import Nowhere
-from trimus.health import health
+from trimus.health import health, work_health
+from trimus.metrics import metrics
 
 urlpatterns = [
     path("healthz", health),
+    path("health", work_health),
+    path("metrics", metrics),
     path("admin/", admin.site.urls),
     path("api/", include("issues.api.urls")),
     path("api/", include("agents.api.urls")),

@@ -102,6 +102,7 @@ class Run(models.Model):
             models.Index(fields=["agent", "-id"], name="run_agent"),
             models.Index(fields=["issue", "-id"], name="run_issue"),
             models.Index(fields=["state"], condition=Q(state__in=("queued", "running")), name="run_live"),
+            models.Index(fields=["-ended_at"], condition=Q(ended_at__isnull=False), name="run_ended"),
         ]
 
     def __str__(self) -> str:

@@ -52,6 +52,7 @@ RESERVED_KEYS = frozenset(
         "events",
         "health",
         "healthz",
+        "metrics",
         "help",
         "login",
         "logout",
