@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Case, CharField, F, QuerySet, Value, When
+from django.db.models import Case, CharField, F, Q, QuerySet, Value, When
 from django.db.models.functions import Cast, Coalesce, NullIf
 
 from issues.models import Company, Member, WorkspaceFile
@@ -67,14 +67,20 @@ class NamedIssue:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Ids of what else a page names, beside everybody of the company."""
+    """Ids of what else a page names, beside everybody of the company; of issues also their numbers."""
 
     issues: frozenset[int] = frozenset()
+    numbers: frozenset[int] = frozenset()
     skills: frozenset[int] = frozenset()
     files: frozenset[int] = frozenset()
 
     def __or__(self, other: Wanted) -> Wanted:
-        return Wanted(self.issues | other.issues, self.skills | other.skills, self.files | other.files)
+        return Wanted(
+            self.issues | other.issues,
+            self.numbers | other.numbers,
+            self.skills | other.skills,
+            self.files | other.files,
+        )
 
 
 class Names:
@@ -104,6 +110,10 @@ class Names:
     def issues(self) -> dict[int, NamedIssue]:
         key, rows = self._company.key, self._rows["issue"]
         return {pk: NamedIssue(pk, f"{key}-{number}", title, status) for pk, title, number, status in rows}
+
+    @cached_property
+    def by_identifier(self) -> dict[str, NamedIssue]:
+        return {issue.identifier: issue for issue in self.issues.values()}
 
     @cached_property
     def skills(self) -> dict[int, str]:
@@ -147,8 +157,8 @@ def _read(company: Company, wanted: Wanted) -> Iterable[tuple[str, int, str, str
     parts: list[QuerySet[Any, Any]] = [
         company.members.values_list(Value("member", text), "pk", shown_name, "handle", state)
     ]
-    if wanted.issues:
-        issues = company.issues.filter(pk__in=wanted.issues)
+    if wanted.issues or wanted.numbers:
+        issues = company.issues.filter(Q(pk__in=wanted.issues) | Q(number__in=wanted.numbers))
         parts.append(issues.values_list(Value("issue", text), "pk", "title", Cast("number", text), "status"))
     if wanted.skills:
         skills = company.skills.filter(pk__in=wanted.skills)

@@ -7,15 +7,15 @@ from django.db import models
 
 class WakeupSource(models.TextChoices):
     MENTION = "mention", "Mentioned"
-    MANUAL = "manual", "Run by a person"
-    BLOCKER_RESOLVED = "blocker_resolved", "Blocker resolved"
-    CHILD_CLOSED = "child_closed", "Children closed"
+    MANUAL = "manual", "Asked to run"
+    BLOCKER_RESOLVED = "blocker_resolved", "What it waited for ended"
+    CHILD_CLOSED = "child_closed", "Its child issues closed"
     ASSIGNED = "assigned", "Assigned"
-    CONTINUE = "continue", "Going on"
+    CONTINUE = "continue", "Goes on by itself"
     COMMENTED = "commented", "Commented"
     APPROVAL_DECIDED = "approval_decided", "Approval decided"
     REVIEW_REQUESTED = "review_requested", "Review requested"
-    CREATED = "created", "Created"
+    CREATED = "created", "Opened for nobody"
     ROUTINE = "routine", "Routine"
     SCHEDULE = "schedule", "Schedule"
 

@@ -26,6 +26,7 @@ from issues.views import (
     material,
     members,
     navigation,
+    noise,
     peek,
     profile,
     projects,
@@ -43,6 +44,7 @@ Patterns = list[URLPattern | URLResolver]
 issue_patterns: Patterns = [
     path("", issue.issue_page, name="issue"),
     path("older/", issue.older_entries, name="older-entries"),
+    path("noise/", noise.noise, name="noise"),
     path("wakeups/", issue.wake_ledger, name="wake-ledger"),
     path("why/", issue.why, name="why"),
     path("edit/", editing.edit, name="edit-issue"),

@@ -25,6 +25,17 @@ EXTERNAL_LEASE = datetime.timedelta(minutes=15)
 """How long an outside agent's checkout stands after its last call."""
 
 
+_OVER = {
+    RunState.QUEUED: "was queued again",
+    RunState.RUNNING: "went on as another try",
+    RunState.SUCCEEDED: "succeeded",
+    RunState.FAILED: "failed",
+    RunState.LOST: "was lost",
+    RunState.CANCELLED: "was cancelled",
+}
+"""What became of a run that can no longer be cancelled."""
+
+
 @service
 def cancel_run(*, actor: Actor, run: Run) -> Run:
     """End a live run: its checkout is free at once, its wakeups are consumed, and an answer that still comes is
@@ -41,7 +52,7 @@ def cancel_run(*, actor: Actor, run: Run) -> Run:
     )
     run.refresh_from_db()
     if not ended:
-        raise Conflict(f"The run has already {run.get_state_display().lower()}.")
+        raise Conflict(f"The run is over: it {_OVER[RunState(run.state)]}.")
     consume_wakeups(run)
     settle_unknown(run)
     record(actor, "run.ended", issue if issue is not None else run.company, run=run.pk, state=run.state)

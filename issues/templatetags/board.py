@@ -11,9 +11,10 @@ from django.utils import formats, timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from issues.citations import show_standing
 from issues.markdown import Place, render_markdown, show_hidden
 from issues.models import Approval, Company, Issue, Priority, Status
-from issues.names import Somebody
+from issues.names import Names, Somebody
 from issues.payloads import payload_text
 from issues.themes import theme_of
 
@@ -99,6 +100,12 @@ def clock(moment: datetime.datetime) -> SafeString:
 @register.filter
 def markdown(text: str, place: Place) -> SafeString:
     return render_markdown(text, place)
+
+
+@register.filter
+def standing(rendered: SafeString, names: Names) -> SafeString:
+    """A rendered text in which each identifier shows how its issue stands."""
+    return show_standing(rendered, names.by_identifier)
 
 
 @register.simple_tag(takes_context=True)

@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import Aggregate, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -36,6 +36,7 @@ from issues.names import Names, Somebody
 from issues.pages import Visit, company_page, is_partial, show
 from issues.views.around import Family, People, read_family, read_people
 from issues.views.lookup import find_issue
+from issues.views.noise import is_quiet
 from issues.views.summary import read_summary
 from issues.views.timeline import Rows, build_timeline, read_before, read_rows
 
@@ -47,8 +48,8 @@ def issue_page(request: HttpRequest, visit: Visit, identifier: str) -> HttpRespo
     an older `comment`, with which it then ends."""
     issue = find_issue(visit, identifier, among=_with_hints())
     before = read_before(request.GET.get("before", "")) or _time_of(issue, request.GET.get("comment", ""))
-    rows = read_rows(issue, before=before)
-    context = _context(visit, issue, rows) | {"is_earlier": before is not None}
+    rows = read_rows(issue, before=before, quiet=is_quiet(request))
+    context = _context(visit, issue, rows) | {"is_earlier": before is not None, "is_quiet": is_quiet(request)}
     if is_partial(request):
         return show(request, visit, "issues/issue_view.html", context)
     return show(request, visit, "issues/issue.html", context)
@@ -59,8 +60,8 @@ def issue_page(request: HttpRequest, visit: Visit, identifier: str) -> HttpRespo
 def older_entries(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     """The part of a timeline before a gap, to be put in the gap's place."""
     issue = find_issue(visit, identifier)
-    rows = read_rows(issue, before=read_before(request.GET.get("before", "")))
-    names = Names(visit.company, rows.wanted)
+    rows = read_rows(issue, before=read_before(request.GET.get("before", "")), quiet=is_quiet(request))
+    names = Names(visit.company, rows.wanted(visit.company.key))
     place = Place(visit.company.key, names.handles)
     people = read_people(issue, names, rows.comments)
     context = {
@@ -85,10 +86,18 @@ def wake_ledger(request: HttpRequest, visit: Visit, identifier: str) -> HttpResp
             "wakeup": wakeup,
             "agent": names.agents.get(wakeup.agent_id),
             "by": names.somebody(agent=wakeup.by_agent_id, member=wakeup.member_id),
+            "took": _took(wakeup.run),
         }
         for wakeup in wakeups.order_by("-pk")[:200]
     ]
     return show(request, visit, "issues/ledger.html", {"issue": issue, "stories": stories})
+
+
+def _took(run: Run | None) -> float | None:
+    """Seconds from a run's start to its end; a clock that was set back makes none."""
+    if run is None or run.started_at is None or run.ended_at is None:
+        return None
+    return max(0.0, (run.ended_at - run.started_at).total_seconds())
 
 
 @require_safe
@@ -129,6 +138,8 @@ def _with_hints() -> QuerySet[Issue]:
         has_material=Exists(Finding.objects.filter(issue=here))
         | Exists(WorkspaceFile.objects.filter(issue=here))
         | Exists(Attachment.objects.filter(issue=here)),
+        cost=_of_runs(Sum("cost_microdollars")),
+        run_count=_of_runs(Count("pk")),
         live_run=_live_run().values("pk")[:1],
         live_agent=_live_run().values("agent")[:1],
     )
@@ -145,13 +156,19 @@ def _links() -> QuerySet[Blocker]:
     return Blocker.objects.filter(Q(issue=OuterRef("pk")) | Q(blocker=OuterRef("pk")))
 
 
+def _of_runs(figure: Aggregate) -> Subquery:
+    """A figure over all runs of the issue."""
+    runs = Run.objects.filter(issue=OuterRef("pk")).order_by().values("issue")
+    return Subquery(runs.annotate(figure=figure).values("figure"))
+
+
 def _live_run() -> QuerySet[Run]:
     return Run.objects.filter(issue=OuterRef("pk"), state__in=LIVE)
 
 
 def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
     family = read_family(issue) if issue.has_family else Family()
-    names = Names(visit.company, rows.wanted)
+    names = Names(visit.company, rows.wanted(visit.company.key, issue.description))
     place = Place(visit.company.key, names.handles)
     people = read_people(issue, names, rows.comments) if issue.has_people else People()
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -11,7 +12,9 @@ from types import MappingProxyType
 from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
-from agents.models import Run
+from agents.models import Run, RunState
+from agents.models.run import LIVE
+from issues.citations import cited_numbers
 from issues.models import Activity, ActorKind, Comment, Issue
 from issues.names import Names, Somebody, Wanted
 from issues.sentences import Sentence, named_in, tell
@@ -54,6 +57,11 @@ class ChangesEntry:
     sentences: list[Sentence] = field(default_factory=list)
     template: str = "issues/entry_changes.html"
 
+    @property
+    def told(self) -> list[tuple[Sentence, int]]:
+        """Each sentence once, in the order in which it was first said, with how often it was."""
+        return list(Counter(self.sentences).items())
+
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
@@ -84,16 +92,18 @@ class Rows:
     runs: list[Run]
     floor: datetime.datetime | None
 
-    @property
-    def wanted(self) -> Wanted:
-        return named_in(self.lines)
+    def wanted(self, key: str, *texts: str) -> Wanted:
+        """What the rows name, and the issues that further texts of the page name, in a company of that key."""
+        cited = cited_numbers(key, [*texts, *(comment.body for comment in self.comments)])
+        return named_in(self.lines) | Wanted(numbers=cited)
 
 
-def read_rows(issue: Issue, *, before: datetime.datetime | None = None) -> Rows:
-    """The newest rows of the issue, or those before a time: three queries."""
+def read_rows(issue: Issue, *, before: datetime.datetime | None = None, quiet: bool = False) -> Rows:
+    """The newest rows of the issue, or those before a time: three queries. `quiet` leaves out what agents and Trimus
+    itself changed, and their runs, but for those under way and those that failed."""
     comments = _newest(issue.comments.all(), before)
-    lines = _newest(issue.activity.exclude(kind__in=_TOLD_OTHERWISE), before)
-    runs = _newest(issue.runs.defer(*_BULKY), before)
+    lines = _newest(issue.activity.exclude(kind__in=_TOLD_OTHERWISE).filter(_BY_PEOPLE if quiet else Q()), before)
+    runs = _newest(issue.runs.defer(*_BULKY).filter(_LOUD if quiet else Q()), before)
     floors = [rows[-1].created_at for rows in (comments, lines, runs) if len(rows) > PAGE]
     floor = max(floors, default=None)
     if floor is not None:
@@ -135,6 +145,8 @@ def read_before(value: str) -> datetime.datetime | None:
         return None
 
 
+_BY_PEOPLE = Q(actor_kind=ActorKind.USER)
+_LOUD = Q(state__in=(*LIVE, RunState.FAILED, RunState.LOST))
 _BULKY = ("system_message", "user_message", "prompt_sections", "reply", "dropped")
 
 

@@ -193,7 +193,7 @@ def test_a_run_is_cancelled_once(api: Api, ada: Agent, company: Company, founder
     assert run is not None
     assert api.post(f"runs/{run.pk}/cancel")["state"] == "cancelled"
     again = api.post(f"runs/{run.pk}/cancel")
-    assert (again.status, again["detail"]) == (409, "The run has already cancelled.")
+    assert (again.status, again["detail"]) == (409, "The run is over: it was cancelled.")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_a_run_page_lets_one_follow_what_was_shown_said_and_changed(tab: Page) -
     tab.locator("#timeline").get_by_role("link", name=re.compile(r"^run \d+$")).first.click()
     expect(tab.get_by_text("Succeeded").first).to_be_visible()
     expect(tab.get_by_text("Scripted, no model")).to_be_visible()
-    expect(tab.get_by_text("Run by a person by Founder")).to_be_visible()
+    expect(tab.get_by_text("Asked to run by Founder")).to_be_visible()
     tab.locator("summary", has_text="Your Assignment").click()
     expect(tab.get_by_text("Issue: DEMO-2")).to_be_visible()
     tab.locator("summary", has_text="As received").click()
