@@ -29,6 +29,8 @@ GROUPS = {
     "file": "Files",
     "finding": "Findings",
     "notebook": "Notebooks",
+    "note": "Notes that people changed",
+    "observation": "Observations that people changed",
     "budget": "Budgets",
     "policy": "Policy",
     "member": "Members",

@@ -132,7 +132,7 @@ class TestEnding:
     def test_a_run_ends_once(self, owner: Person, ada: Agent, issue: Issue) -> None:
         run = check_out(actor=worker_for(ada), issue=issue)
         cancel_run(actor=owner, run=run)
-        with pytest.raises(Conflict, match="already cancelled"):
+        with pytest.raises(Conflict, match="it was cancelled"):
             cancel_run(actor=owner, run=run)
         assert Activity.objects.filter(kind="run.ended").count() == 1
 
