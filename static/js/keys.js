@@ -23,17 +23,19 @@
     all[next].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  // When the row with the focus leaves the page, the focus goes to the one in its place and not to the body.
+  // What had the focus may leave the page: then the row in its place has it, else the page's main part, never the body.
+  let last = null;
   let place = -1;
 
   document.addEventListener("focusin", (event) => {
-    const row = event.target.closest?.("[data-row], [data-card]");
+    last = event.target;
+    const row = last.closest?.("[data-row], [data-card]");
     place = row ? rows().findIndex((title) => row.contains(title)) : -1;
   });
   document.addEventListener("htmx:after:swap", () => {
-    if (place < 0 || document.activeElement !== document.body) return;
-    const all = rows();
-    (all[Math.min(place, all.length - 1)] ?? find("#main"))?.focus();
+    if (document.activeElement !== document.body || last?.isConnected !== false) return;
+    const all = place < 0 ? [] : rows();
+    (all[Math.min(place, all.length - 1)] ?? find("#main"))?.focus({ preventScroll: all.length === 0 });
   });
 
   function openMenu(letter) {

@@ -1,4 +1,4 @@
-"""Steering agents and mending one's own words: stopping, taking back a checkout, deciding, editing, switching off noise."""
+"""Steering agents and mending one's own words: stopping a run, breaking a checkout, deciding, editing."""
 
 from __future__ import annotations
 
@@ -104,6 +104,20 @@ def test_ones_own_comment_is_edited_and_deleted_and_what_it_said_can_be_read(tab
     comment.get_by_role("button", name="Delete").click()
     expect(tab.locator("#timeline")).to_contain_text("deleted this comment")
     expect(tab.locator("#timeline")).not_to_contain_text("Green, I think.")
+
+
+def test_an_edit_under_way_outlives_what_others_do(new_tab: NewTab) -> None:
+    mine, theirs = new_tab(), new_tab()
+    key = open_issue(theirs, "Under the pen")
+    mine.goto(f"/demo/issues/{key}/")
+    mine.keyboard.press("e")
+    mine.get_by_label("Title").fill("Under my own pen")
+    theirs.get_by_label("Comment", exact=True).fill("Said meanwhile")
+    theirs.get_by_role("button", name="Comment", exact=True).click()
+    expect(mine.locator("#timeline")).to_contain_text("Said meanwhile")
+    expect(mine.get_by_label("Title")).to_have_value("Under my own pen")
+    mine.keyboard.press("Control+Enter")
+    expect(mine.get_by_role("heading", name="Under my own pen", level=1)).to_be_visible()
 
 
 def test_a_comment_that_could_not_be_sent_stays_where_it_was_typed(new_tab: NewTab) -> None:
