@@ -65,7 +65,7 @@ def test_e_edits_r_quotes_what_is_selected_and_i_takes_it_on(tab: Page) -> None:
     tab.keyboard.press("i")
     expect(tab.locator("#timeline")).to_contain_text("assigned Founder")
     tab.keyboard.press("e")
-    expect(tab.get_by_label("Title")).to_be_focused()
+    expect(tab.get_by_label("Description")).to_be_focused()
 
 
 def test_no_letter_acts_with_a_modifier_or_while_a_dialog_is_open(tab: Page) -> None:

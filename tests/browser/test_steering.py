@@ -114,10 +114,12 @@ def test_an_edit_under_way_outlives_what_others_do(new_tab: NewTab) -> None:
     mine.get_by_label("Title").fill("Under my own pen")
     theirs.get_by_label("Comment", exact=True).fill("Said meanwhile")
     theirs.get_by_role("button", name="Comment", exact=True).click()
-    expect(mine.locator("#timeline")).to_contain_text("Said meanwhile")
+    expect(theirs.locator("#timeline")).to_contain_text("Said meanwhile")
+    mine.wait_for_timeout(1_500)  # as long as a change takes to arrive, and more
     expect(mine.get_by_label("Title")).to_have_value("Under my own pen")
-    mine.keyboard.press("Control+Enter")
+    mine.get_by_label("Title").press("Control+Enter")
     expect(mine.get_by_role("heading", name="Under my own pen", level=1)).to_be_visible()
+    expect(mine.locator("#timeline")).to_contain_text("Said meanwhile")
 
 
 def test_a_comment_that_could_not_be_sent_stays_where_it_was_typed(new_tab: NewTab) -> None:
