@@ -17,6 +17,7 @@ BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "prompt": (),
     "heartbeat": ("--quick",),
     "wakeups": ("--quick",),
+    "scale": ("--quick",),
     "pages": ("--quick",),
     "api": ("--quick",),
 }
