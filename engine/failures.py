@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
 import structlog
-from django.db import InterfaceError, OperationalError
 
 from agents.models import Run
 from engine.completion import Unanswered
@@ -17,6 +15,7 @@ from engine.leases import HandedBack
 from engine.prompt import PromptTooLarge
 from engine.record import fail, fail_unanswered, give_up
 from engine.slots import database_turn
+from trimus.outages import why_out
 
 log = structlog.get_logger(__name__)
 
@@ -37,20 +36,11 @@ def failures_recorded(run: Run) -> Iterator[None]:
     except Unanswered as failure:
         _unless_fenced(partial(fail_unanswered, run, failure))
     except Exception as error:
-        if _is_away(error):
-            log.warning("run.left_to_its_lease", error=str(error))
+        if why := why_out(error):
+            log.warning("run.left_to_its_lease", why=why, error=str(error))
             return
         log.exception("run.failed")
         _unless_fenced(partial(fail, run, "error", f"{type(error).__name__}: {error}"))
-
-
-def _is_away(error: Exception) -> bool:
-    """Whether the database could not be reached, was busy or full. SQLite says by the same class of exception that a
-    statement is wrong, which is a bug."""
-    if not isinstance(error, (OperationalError, InterfaceError)):
-        return False
-    code = getattr(error.__cause__, "sqlite_errorcode", None)
-    return code is None or code & 0xFF != sqlite3.SQLITE_ERROR
 
 
 def _unless_fenced(write: Callable[[], None]) -> None:

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs
 
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.db import DatabaseError, close_old_connections
+from django.db import Error, close_old_connections
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.http.cookie import parse_cookie
@@ -109,11 +109,14 @@ class Feed:
             self._listeners.discard(listener)
 
     async def _run(self) -> None:
-        self._floor, self._seen = await _in_thread(_start), set()
+        has_begun = False
         while self._listeners:
             try:
+                if not has_begun:
+                    self._floor, self._seen = await _in_thread(_start), set()
+                    has_begun = True
                 await self._tick()
-            except DatabaseError as error:  # away for a moment: streams stay open, and catch up when it is back
+            except Error as error:  # away for a moment: streams stay open, and catch up when it is back
                 logger.warning("the event stream cannot read: %s", error)
                 await asyncio.sleep(RETRY_SECONDS)
             await asyncio.sleep(POLL_SECONDS)

@@ -23,7 +23,7 @@ import psycopg
 from tests import machine
 
 ROOT = Path(__file__).resolve().parent.parent
-START_SECONDS = 120.0
+START_SECONDS = 300.0
 
 
 def free_port() -> int:

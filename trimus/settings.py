@@ -140,9 +140,10 @@ def _database() -> dict[str, Any]:
         # keeping one each. A closed connection goes back to the pool, so nothing may stay open (age 0).
         database["CONN_MAX_AGE"] = 0
         database["CONN_HEALTH_CHECKS"] = True
+        # Nobody waits for one longer than for the server itself: one that is away is told as such.
         database["OPTIONS"] = {
             "connect_timeout": 5,
-            "pool": {"min_size": 1, "max_size": max(DATABASE_SLOTS, WEB_THREADS) + 4, "timeout": 20},
+            "pool": {"min_size": 1, "max_size": max(DATABASE_SLOTS, WEB_THREADS) + 4, "timeout": 5},
         }
     return database
 

@@ -8,6 +8,8 @@ from issues.rest.views import Nowhere
 from trimus.health import health, work_health
 from trimus.metrics import metrics
 
+handler500 = "trimus.outages.answer_error"
+
 urlpatterns = [
     path("healthz", health),
     path("health", work_health),

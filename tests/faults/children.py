@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import django
@@ -105,12 +106,21 @@ def celery_app() -> Celery:
 
 
 def work_as_worker(
-    stage: str = "", arrivals: int = 1, life_seconds: float = 0.0, tries: int = 0, double: bool = False
+    stage: str = "",
+    arrivals: int = 1,
+    life_seconds: float = 0.0,
+    tries: int = 0,
+    double: bool = False,
+    dear: bool = False,
 ) -> None:
     """A worker. It dies at the stage, or so many seconds after it was ready, if that is said.
 
     `tries`: a wakeup may be lost so often, and so many workers may end over one reply, before a person is asked.
+    `double`: its messages come more than once. `dear`: scripted answers have a price.
     """
+    from agents import catalogue
+    from agents.catalogue import Price
+
     if tries:
         from engine import delivery, sweep
 
@@ -118,6 +128,8 @@ def work_as_worker(
         delivery.BACKOFF = (delivery.BACKOFF[0],) * tries
     if double:
         deliver_again_and_again()
+    if dear:
+        catalogue.FREE = Price(Decimal(0), Decimal(work.DOLLARS_PER_MILLION), Decimal(0), Decimal(0))
     if stage:
         die_at(stage, arrivals)
     if life_seconds:
@@ -173,5 +185,7 @@ CALLS: dict[str, Callable[..., None]] = {
     "beat": work_as_beat,
     "purge": purge,
     "found": work.found,
+    "found costly": work.found_costly,
+    "allow": work.allow,
     "assign": assign,
 }

@@ -20,7 +20,7 @@ import psycopg
 from tests import machine
 from tests.servers import free_port, wait_until
 
-START_SECONDS = 120.0
+START_SECONDS = 300.0
 
 
 @dataclass

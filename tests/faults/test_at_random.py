@@ -17,7 +17,7 @@ from tests.faults.stacks import LONG, PATIENCE_SECONDS, Stack
 from tests.faults.work import DONE_ONCE
 from tests.servers import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800 if LONG else 600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600 if LONG else 1200)]
 
 
 @dataclass(frozen=True)

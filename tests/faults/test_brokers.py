@@ -20,7 +20,7 @@ from tests.faults.stacks import PATIENCE_SECONDS, Stack, Templates
 from tests.faults.work import DONE_ONCE
 from tests.servers import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 AGENTS = 4
 

@@ -11,7 +11,7 @@ from tests.faults.children import AGAIN_SECONDS
 from tests.faults.stacks import Stack
 from tests.faults.work import DONE_AND_SEEN_ONCE, LEFT_BEHIND, NOTHING, STORY
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 AGENTS = 4
 

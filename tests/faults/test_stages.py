@@ -12,7 +12,7 @@ from tests.faults.stacks import Stack
 from tests.faults.work import DONE_AND_SEEN_ONCE, LEFT_BEHIND, NOTHING, STORY
 from tests.servers import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 def test_a_worker_killed_at_each_stage_does_its_work_exactly_once(stack: Stack) -> None:

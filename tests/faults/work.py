@@ -69,3 +69,38 @@ def assign(to: list[int]) -> None:
     company = Company.objects.get()
     for number in to:
         build.issue(company, assignee=Agent.objects.get(name=f"Ada{number}"))
+
+
+DOLLAR = 1_000_000
+"""Microdollars."""
+
+DOLLARS_PER_MILLION = 200
+"""Price of a scripted answer where it has one, in tokens; reading is free."""
+
+OUTPUT_TOKENS = 1000
+"""Of an answer at most: 20 cents."""
+
+LONG_REPLY = "word " * 800
+"""Costs 17.8 cents: 4,000 letters and spaces, at 4.5 a token."""
+
+
+def found_costly(agents: int, seconds: float) -> None:
+    """A company with 50 cents a month, of agents whose runs can cost 20 cents each."""
+    from agents.services.spending import set_budget
+    from tests import build
+
+    company, owner = build.company_with_founder(max_concurrent_runs=100)
+    set_budget(actor=owner, company=company, microdollars=DOLLAR // 2)
+    script = f"- delay: {seconds}\n  reply: |\n    {LONG_REPLY}\n\n    /status done\n"
+    for number in range(agents):
+        build.agent(company, f"Ada{number}", provider="scripted", script=script, max_output_tokens=OUTPUT_TOKENS)
+
+
+def allow(microdollars: int) -> None:
+    """Raise the company's budget."""
+    from agents.services.spending import set_budget
+    from issues.models import Company
+    from tests import build
+
+    company = Company.objects.get()
+    set_budget(actor=build.owner_of(company), company=company, microdollars=microdollars)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.test import Client
 
 from issues import events
@@ -20,6 +21,7 @@ from issues.models import Activity, Company, Priority
 from issues.services.companies import remove_member
 from issues.services.issues import set_priority
 from tests import build
+from tests.servers import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -241,6 +243,33 @@ def test_a_quiet_stream_pings_and_reads_nothing_when_nobody_listens(
         assert task is not None
         async with asyncio.timeout(5):
             await task  # it ends by itself
+
+    hear(story)
+
+
+@pytest.mark.parametrize("step", ["_start", "_read_after"])
+def test_a_stream_outlives_a_database_that_is_away(
+    step: str, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, failures = getattr(events, step), [InterfaceError("closed"), OperationalError("refused")]
+
+    def read(*args: int) -> object:
+        if failures:
+            raise failures.pop()
+        return whole(*args)
+
+    monkeypatch.setattr(events, step, read)
+    monkeypatch.setattr(events, "RETRY_SECONDS", 0.01)
+    cookie, last = cookie_of(build.owner_of(company)), Activity.objects.latest("pk").pk
+
+    async def story() -> None:
+        async with listening(cookie, query=f"after={last}") as listener:
+            await asyncio.to_thread(wait_for_failures)
+            issue = await sync_to_async(build.issue)(company)
+            await listener.until(lambda: issue.pk in [change["issue"] for _, change in listener.changes()])
+
+    def wait_for_failures() -> None:
+        wait_until(lambda: not failures, lambda: str(failures))
 
     hear(story)
 
