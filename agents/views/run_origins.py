@@ -37,6 +37,15 @@ class Moment:
     after: float | None
 
 
+def wakeups_of(run: Run) -> list[Wakeup]:
+    """The wakeups that the run delivered; of one that failed or was lost, those that it gave back."""
+    rows = Wakeup.objects.select_related("comment", "approval", "subject_issue").order_by("pk")
+    delivered = list(rows.filter(run=run))
+    if delivered or run.chain is None:
+        return delivered
+    return list(rows.filter(agent=run.agent_id, issue=run.issue_id, chain=run.chain, created_at__lte=run.created_at))
+
+
 def causes_of(wakeups: Sequence[Wakeup], names: Names) -> list[Cause]:
     return [Cause(row, names.somebody(agent=row.by_agent_id, member=row.member_id)) for row in wakeups]
 

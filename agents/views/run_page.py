@@ -18,7 +18,7 @@ from agents.models.run import HEARTBEAT
 from agents.views.lookup import find_run, previous_run
 from agents.views.prompts import read_reply, read_sections
 from agents.views.run_limits import budgets_left, limits_of, with_counts
-from agents.views.run_origins import causes_of, chain_of, moments_of
+from agents.views.run_origins import causes_of, chain_of, moments_of, wakeups_of
 from engine.dry_runs import worst_case
 from engine.text.types import DropReason
 from issues.markdown import Place
@@ -66,7 +66,7 @@ def run_page(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
 
 def _context(visit: Visit, run: Run) -> dict[str, Any]:
     actions = list(run.actions.select_related("issue", "approval"))
-    wakeups = list(run.wakeups.select_related("comment", "approval", "subject_issue").order_by("pk"))
+    wakeups = wakeups_of(run)
     calls = list(run.calls.filter(purpose=HEARTBEAT).order_by("pk"))
     comments = list(run.comments.filter(deleted_at=None).order_by("pk"))
     names = Names(visit.company, Wanted(issues=_issues_named(actions)))

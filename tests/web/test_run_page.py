@@ -8,12 +8,13 @@ from decimal import Decimal
 import pytest
 from django.conf import settings
 from django.test import Client, override_settings
+from django.utils import timezone
 
 from agents.adapters import registry
 from agents.adapters.base import AdapterError, ErrorKind, Usage
 from agents.catalogue import ModelEntry, Price
 from agents.failures import UNKNOWN, explain_failure, explained_kinds
-from agents.models import Agent, DryRun, ModelCall, Run
+from agents.models import Agent, DryRun, ModelCall, Run, Wakeup
 from agents.services.spending import set_budget
 from engine.calls import price_used
 from engine.dry_runs import answer_dry_run
@@ -53,6 +54,21 @@ def test_an_error_is_told_in_words_with_its_class_the_request_and_the_next_step(
     assert "The provider did not accept the key" in words
     assert "It answered 401: no such key. Look at the key" in words
     assert "Error auth , the provider's request req_7" in words
+
+
+def test_a_failed_run_still_tells_why_it_ran_and_what_became_of_that(
+    page: Client, issue: Issue, model: FakeModel
+) -> None:
+    model.answers = [AdapterError(ErrorKind.OVERLOADED, "Not now.", retry_after=60), "Here I am."]
+    failed = run_next()
+    words = read(page, failed)
+    assert "Assigned by Acme-founder" in words
+    assert "It was given back: it is tried again at" in words
+    Wakeup.objects.update(due_at=timezone.now())
+    second = run_next()
+    words = read(page, failed)
+    assert f"It was given back: run {second.pk} has delivered it since." in words
+    assert "It was given back" not in read(page, second)
 
 
 def test_every_way_a_run_fails_has_words_and_a_next_step() -> None:
