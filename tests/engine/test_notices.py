@@ -19,6 +19,7 @@ from agents.services.spending import Cost, reserve, set_budget, settle
 from engine import notices, tasks
 from engine.notices import deliver_notices
 from issues.actors import Person
+from issues.effects import unit
 from issues.models import ApprovalStatus, Company, InboxItem, InboxKind, Issue, Member, Notice, NoticeState, Role
 from issues.notice_kinds import NOTICE_KINDS, name_of_kind
 from issues.refusals import Invalid, NotFound
@@ -102,8 +103,9 @@ class TestWhoIsSentWhat:
         run = worker.run
         assert run is not None
         set_budget(actor=owner, company=company, tokens=100)
-        reserve(run, Cost(90, 0), starts_run=True)
-        settle(run, Cost(90, 0))
+        with unit():
+            reserve(run, Cost(90, 0), starts_run=True)
+            settle(run, Cost(90, 0))
         build.approval(issue, "Publish it?", actor=worker)
         deliver()
         assert {letter.subject for letter in mail.outbox} >= {
