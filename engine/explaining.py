@@ -8,7 +8,9 @@ from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, Wakeup, WakeupState
 from engine.routing import NoProvider, choose_endpoint
-from issues.models import ApprovalStatus, CompanyStatus, Issue
+from issues.models import ApprovalStatus, CompanyStatus, Issue, Status
+from issues.services.inbox import answering_for
+from issues.services.transitions import outstanding_reviewers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ def _why_pending(wakeup: Wakeup) -> str:
         return f"@{handle} is to look at it, but {unable}"
     if wakeup.due_at > timezone.now():
         because = wakeup.waiting_because or "It waits."
-        return f"@{handle} looks at it at {wakeup.due_at:%H:%M} UTC. {because}"
+        return f"@{handle} looks at it at {timezone.localtime(wakeup.due_at):%H:%M %Z}. {because}"
     busy = wakeup.agent.runs.live().count() >= wakeup.agent.max_concurrent_runs
     return f"@{handle} is at work elsewhere and comes next." if busy else f"@{handle} starts in a moment."
 
@@ -58,6 +60,12 @@ def _why_unasked(issue: Issue) -> str:
         return f"It waits for {', '.join(blockers)}."
     if issue.children.open().exists():
         return "It waits for its child issues."
+    if issue.status == Status.IN_REVIEW:
+        judges = [one for row in outstanding_reviewers(issue) if (one := row.agent or row.member) is not None]
+        handles = [f"@{one.handle}" for one in judges or [answering_for(issue)]]
+        return f"It waits for the review of {' and '.join(handles)}."
+    if issue.status == Status.BLOCKED:
+        return "It is blocked, and no open issue is named as its blocker: say how it goes on."
     agent = issue.assignee_agent
     if agent is None:
         person = issue.assignee_member
@@ -66,7 +74,7 @@ def _why_unasked(issue: Issue) -> str:
     if unable:
         return f"It is @{agent.handle}'s, but {unable}"
     if not issue.is_workable:
-        return f"It is {issue.get_status_display().lower()}: agents start on what is in todo or in progress."
+        return "It is in the backlog: agents start on what is in todo or in progress."
     return f"@{agent.handle} has looked at it and nothing has happened since. Press Run, or write a comment."
 
 

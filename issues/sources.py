@@ -11,11 +11,11 @@ class WakeupSource(models.TextChoices):
     BLOCKER_RESOLVED = "blocker_resolved", "What it waited for ended"
     CHILD_CLOSED = "child_closed", "Its child issues closed"
     ASSIGNED = "assigned", "Assigned"
-    CONTINUE = "continue", "Goes on by itself"
+    CONTINUE = "continue", "Continued"
     COMMENTED = "commented", "Commented"
     APPROVAL_DECIDED = "approval_decided", "Approval decided"
     REVIEW_REQUESTED = "review_requested", "Review requested"
-    CREATED = "created", "Opened for nobody"
+    CREATED = "created", "Opened unassigned"
     ROUTINE = "routine", "Routine"
     SCHEDULE = "schedule", "Schedule"
 
