@@ -9,6 +9,7 @@ from django.contrib import admin
 
 from agents import models
 from agents.services.agents import edit_agent, pause_agent, resume_agent, terminate_agent
+from agents.services.providers import remove_provider
 from agents.services.routines import switch_routine
 from agents.services.runs import cancel_run, retry_run
 from agents.services.skills import edit_skill
@@ -42,6 +43,7 @@ class AgentPage(Edited):
         "instructions",
         "knowledge",
         "adapter",
+        "model_tier",
         "provider",
         "model",
         "script",
@@ -233,6 +235,25 @@ class TokenFactorPage(Shown):
     list_display = ("provider", "model", "factor", "samples", "changed_at")
     list_filter = ("provider",)
     search_fields = ("model",)
+
+
+@admin.register(models.CompanyProvider)
+class CompanyProviderPage(Shown):
+    list_display = ("name", link("company"), "protocol", "base_url", "model", "key_end", "key_set_at", "created_at")
+    list_select_related = ("company",)
+    list_filter = ("protocol", "company")
+    search_fields = ("name", "base_url", "model")
+    hidden = ("sealed_key",)
+    actions = [action("remove", "Remove", lambda person, row: remove_provider(actor=person, provider=row))]
+
+
+@admin.register(models.Breaker)
+class BreakerPage(Shown):
+    list_display = ("provider", "host", link("company"), "failures", "error_kind", "open_until", "probe_until")
+    list_select_related = ("company",)
+    list_filter = ("error_kind",)
+    search_fields = ("provider", "host", "error")
+    long = ("error",)
 
 
 @admin.register(models.Pulse)

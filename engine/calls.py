@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, Completion, Usage
@@ -15,8 +14,8 @@ from agents.models import ModelCall, Run
 from agents.models.run import HEARTBEAT
 from agents.services.spending import NOTHING, Cost
 from engine.ceiling import microdollars
-from engine.routing import Route
-from issues.secrets import mask_known
+from engine.routing import Route, masked
+from issues.models import Company
 
 
 def write_calls(
@@ -29,9 +28,9 @@ def write_calls(
     purpose: str = HEARTBEAT,
 ) -> None:
     """Write down each call that was answered, and the one that failed after them."""
-    rows = [_row(run, route, entry, call.usage, purpose=purpose, **_answered(call)) for call in calls]
+    rows = [_row(run, route, entry, call.usage, purpose=purpose, **_answered(call, run.company)) for call in calls]
     if failure is not None:
-        rows.append(_row(run, route, entry, failure.usage, purpose=purpose, **_failed(failure)))
+        rows.append(_row(run, route, entry, failure.usage, purpose=purpose, **_failed(failure, run.company)))
     ModelCall.objects.bulk_create(rows)
 
 
@@ -42,8 +41,8 @@ def cost_of(usages: Sequence[Usage], entry: ModelEntry) -> Cost:
 
 
 def figures(run: Run, usages: Sequence[Usage], route: Route, entry: ModelEntry) -> dict[str, Any]:
-    """The run's fields with these calls on top of those that it had. The cost is None as soon as one call has no known
-    price."""
+    """The run's fields with these calls on top of those that it had: whom it asked first, and what all cost together,
+    None as soon as one call has no known price."""
     total = sum(usages, Usage())
     cost = cost_of(usages, entry).microdollars
     had_calls = bool(run.model)
@@ -51,8 +50,8 @@ def figures(run: Run, usages: Sequence[Usage], route: Route, entry: ModelEntry) 
         known = cost is not None and run.cost_microdollars is not None
         cost = (cost or 0) + (run.cost_microdollars or 0) if known else None
     return {
-        "provider": route.endpoint.provider,
-        "model": route.model,
+        "provider": run.provider if had_calls else route.name,
+        "model": run.model if had_calls else route.model,
         "input_tokens": run.input_tokens + total.input_tokens,
         "cached_tokens": run.cached_tokens + total.cached_input_tokens,
         "output_tokens": run.output_tokens + total.output_tokens,
@@ -66,7 +65,7 @@ def _row(run: Run, route: Route, entry: ModelEntry, usage: Usage, **fields: Any)
         company=run.company,
         run=run,
         attempt=run.attempt,
-        provider=route.endpoint.provider,
+        provider=route.name,
         model=route.model,
         input_tokens=usage.input_tokens,
         cached_tokens=usage.cached_input_tokens,
@@ -92,10 +91,10 @@ def price_used(entry: ModelEntry, usage: Usage) -> dict[str, str]:
     }
 
 
-def _answered(call: Completion) -> dict[str, Any]:
+def _answered(call: Completion, company: Company) -> dict[str, Any]:
     return {
-        "answered_model": call.model,
-        "request_id": call.provider_request_id,
+        "answered_model": masked(call.model, company),
+        "request_id": masked(call.provider_request_id, company),
         "stop_reason": call.stop_reason.value,
         "started_at": timezone.now() - datetime.timedelta(seconds=call.seconds),
         "seconds": call.seconds,
@@ -103,11 +102,11 @@ def _answered(call: Completion) -> dict[str, Any]:
     }
 
 
-def _failed(failure: AdapterError) -> dict[str, Any]:
+def _failed(failure: AdapterError, company: Company) -> dict[str, Any]:
     return {
-        "request_id": failure.provider_request_id,
+        "request_id": masked(failure.provider_request_id, company),
         "error_kind": failure.kind.value,
-        "error": mask_known(failure.message, settings.LLM.secrets),
+        "error": masked(failure.message, company),
         "started_at": timezone.now(),
         "tries": failure.attempts,
     }

@@ -9,7 +9,7 @@ from agents.catalogue import ModelEntry
 from agents.models import Agent
 from agents.own_models import entry_for
 from agents.services.spending import Cost
-from engine.routing import choose_endpoint
+from engine.routing import routes_of
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import Meter
 
@@ -24,9 +24,14 @@ _MICRO = Decimal(1_000_000)
 
 
 def claim_ceiling(agent: Agent) -> Cost:
-    """The most that the first call of a run can cost, before its prompt is known. Raises NoProvider."""
-    route = choose_endpoint(agent)
-    entry = entry_for(route.endpoint, route.model)
+    """The most that the first call of a run can cost, before its prompt is known and whoever of its chain answers: in
+    tokens and in money, each by the dearest. Raises NoProvider."""
+    costs = [_claim_ceiling(agent, entry_for(route.endpoint, route.model)) for route in routes_of(agent)]
+    known = [cost.microdollars for cost in costs if cost.microdollars is not None]
+    return Cost(max(cost.tokens for cost in costs), max(known) if known else None)
+
+
+def _claim_ceiling(agent: Agent, entry: ModelEntry) -> Cost:
     output = max_output(agent, entry)
     asked = min(agent.company.prompt_budget + SYSTEM_ALLOWANCE, entry.context_window - output)
     return ceiling(entry, asked, output)

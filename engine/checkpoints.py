@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
-from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
@@ -20,17 +19,20 @@ from agents.adapters.reasoning import visible_text
 from agents.catalogue import ModelEntry
 from agents.models import Checkpoint, ModelCall, Reservation, Run
 from agents.own_models import entry_for
+from agents.services.breakers import note_answer, note_failure
 from agents.services.spending import Cost, OverBudget, reserve, settle
 from engine.calls import price_used
 from engine.ceiling import microdollars, request_ceiling
+from engine.gate import Closed, Wait, first_open
 from engine.meters import meter_for
 from engine.participants import author
-from engine.routing import NoProvider, Route, choose_endpoint
+from engine.routing import NoProvider, Route, background_routes, masked, secrets_of
 from engine.slots import database_turn
 from engine.text import context as shown
 from engine.text.checkpoint_request import CHECKPOINT_CONTRACT, checkpoint_request
 from engine.text.checkpoints import CheckpointRefused, advance, from_plain, read_proposal, to_plain
 from engine.text.points import CheckpointFields
+from engine.troubles import called
 from issues.effects import savepoint, unit
 from issues.models import Comment, Issue
 
@@ -86,9 +88,11 @@ def checkpoint_after(run: Run) -> None:
         completion = model_loop().start(task.route.endpoint, task.request).result()
     except AdapterError as error:
         with database_turn():
-            _note(task, error.message, failure=error)
+            note_failure(task.run.company, called(task.route), error)
+            _note(task, masked(error.message, task.run.company), failure=error)
         return
     with database_turn():
+        note_answer(task.route.key)
         _store(task, completion)
 
 
@@ -110,7 +114,7 @@ def _prepare(run: Run) -> _Task | None:
         task = _task(run, issue, before, comments)
         with unit():
             reserve(run, request_ceiling(task.request, task.entry, meter_for(task.route.model)), starts_run=False)
-    except (NoProvider, OverBudget) as refusal:
+    except (NoProvider, Closed, OverBudget) as refusal:
         log.info("checkpoint.not_written", issue=issue.pk, why=str(refusal))
         return None
     return task
@@ -141,14 +145,16 @@ def _since(issue: Issue, before: Checkpoint | None) -> list[Comment]:
 
 
 def _task(run: Run, issue: Issue, before: Checkpoint | None, rows: Sequence[Comment]) -> _Task:
-    route = choose_endpoint(run.agent)
-    route = Route(route.endpoint, run.company.light_model or route.model)
+    opening = first_open(run.company, background_routes(run.agent), timezone.now())
+    if opening.is_probe:
+        raise Closed(Wait("Whether the provider answers again is tried by a run."))
+    route = opening.route
     entry = entry_for(route.endpoint, route.model)
     fields = from_plain(before.fields) if before is not None else CheckpointFields()
     comments = tuple(shown.Comment(row.pk, author(row), row.created_at, row.body) for row in rows)
     request = ModelRequest(
         system=CHECKPOINT_CONTRACT,
-        messages=(Message(Role.USER, checkpoint_request(fields, comments, None, settings.LLM.secrets)),),
+        messages=(Message(Role.USER, checkpoint_request(fields, comments, None, secrets_of(run.company))),),
         model=route.model,
         max_output_tokens=min(ANSWER_TOKENS, entry.max_output_tokens),
         deadline_seconds=SECONDS,
@@ -169,7 +175,7 @@ def _task(run: Run, issue: Issue, before: Checkpoint | None, rows: Sequence[Comm
 def _store(task: _Task, completion: Completion) -> None:
     """The next state of the record, if the proposal keeps to the rules."""
     try:
-        proposal = read_proposal(visible_text(completion.text))
+        proposal = read_proposal(masked(visible_text(completion.text), task.run.company))
         fields = advance(task.fields, proposal, {f"comment {comment.id}" for comment in task.comments})
     except CheckpointRefused as refusal:
         _note(task, str(refusal), completion=completion)
@@ -214,10 +220,10 @@ def _account(
     ModelCall.objects.create(
         company=task.run.company,
         purpose="checkpoint",
-        provider=task.route.endpoint.provider,
+        provider=task.route.name,
         model=task.route.model,
-        answered_model=completion.model if completion is not None else "",
-        request_id=completion.provider_request_id if completion is not None else "",
+        answered_model=masked(completion.model, task.run.company) if completion is not None else "",
+        request_id=masked(completion.provider_request_id, task.run.company) if completion is not None else "",
         stop_reason=completion.stop_reason.value if completion is not None else "",
         input_tokens=usage.input_tokens,
         cached_tokens=usage.cached_input_tokens,

@@ -15,7 +15,8 @@ from agents.models import Agent, AgentStatus, Run, RunState, Wakeup, WakeupState
 from agents.services.spending import OverBudget, reserve
 from agents.services.wakeups import leading_wakeup
 from engine.ceiling import claim_ceiling
-from engine.gate import ASK_AGAIN, SPENT_AGAIN, Wait, why_wait
+from engine.gate import Closed, Wait, enter, open_route, until_budget, why_wait
+from engine.routing import Route
 from engine.staleness import why_stale
 from issues.activity import record
 from issues.actors import SYSTEM
@@ -109,11 +110,16 @@ def claim(agent_id: int, issue_id: int) -> Run | None:
         _hold_back(wakeups, wait)
         return None
     try:
+        opening = open_route(agent, now)
         with savepoint():
-            run = start(company, agent, issue, wakeups, now)
+            run = start(company, agent, issue, wakeups, now, opening.route)
             reserve(run, claim_ceiling(agent), starts_run=True)
+            enter(opening, run, now)
     except OverBudget as refusal:
-        _hold_back(wakeups, Wait(refusal.reason, until=now + (SPENT_AGAIN if refusal.is_spent else ASK_AGAIN)))
+        _hold_back(wakeups, until_budget(refusal, now))
+        return None
+    except Closed as refusal:
+        _hold_back(wakeups, refusal.wait)
         return None
     return run
 
@@ -174,9 +180,16 @@ def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
             wakeup.save(update_fields=["waiting_because", "due_at"])
 
 
-def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], now: datetime.datetime) -> Run:
+def start(
+    company: Company,
+    agent: Agent,
+    issue: Issue,
+    wakeups: list[Wakeup],
+    now: datetime.datetime,
+    route: Route | None = None,
+) -> Run:
     """Make the run of these pending wakeups, which is the issue's checkout. The caller holds the company, as all who
-    start runs do, and has asked the gate."""
+    start runs do, and has asked the gate. `route` is whom it will ask, None if nobody."""
     leading = leading_wakeup(wakeups)
     run = Run(
         company=company,
@@ -185,6 +198,7 @@ def start(company: Company, agent: Agent, issue: Issue, wakeups: list[Wakeup], n
         state=RunState.RUNNING,
         adapter=agent.adapter,
         provider=agent.provider,
+        endpoint=route.key if route is not None else "",
         depth=0 if leading.is_from_person else leading.depth,
         chain=leading.chain,
         chain_member=leading.chain_member,

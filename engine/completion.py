@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from django.conf import settings
-
 from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, ModelRequest, Role, StopReason
 from agents.adapters.continuation import complete_whole
 from agents.adapters.loop import model_loop
@@ -18,12 +16,11 @@ from engine.actions import parse_agent_actions
 from engine.ceiling import request_ceiling
 from engine.leases import Lease
 from engine.meters import meter_for
-from engine.routing import Route, choose_endpoint
+from engine.routing import Route, masked
 from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import MessageName
 from issues.effects import unit
-from issues.secrets import mask_known
 
 ANSWER_PLEASE = (
     "Your answer was empty. Answer now: write your comment, or verbs, or `/pass` with the reason if there is nothing"
@@ -44,7 +41,7 @@ class Answer:
 
 class Unanswered(Exception):
     """The model gave no answer, or could not be asked for the rest of it. `calls` were made, and paid for, all the
-    same."""
+    same. `before` are the failures of those that were asked before, in this run."""
 
     def __init__(
         self,
@@ -58,15 +55,15 @@ class Unanswered(Exception):
         self.calls = calls
         self.route = route
         self.entry = entry
+        self.before: tuple[AdapterError | OverBudget, ...] = ()
 
 
-def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
-    """Ask. No database connection is held meanwhile.
+def complete(run: Run, prompt: HeartbeatPrompt, route: Route, lease: Lease) -> Answer:
+    """Ask the one that the prompt was rendered for. No database connection is held meanwhile.
 
     What the first call could cost was set aside with its prompt; each further one is set aside before it is made.
     Raises Unanswered, or Fenced when the run is cancelled or lost while it waits.
     """
-    route = choose_endpoint(run.agent)
     entry = entry_for(route.endpoint, route.model)
     meter = meter_for(route.model)
     calls: list[Completion] = []
@@ -89,7 +86,7 @@ def complete(run: Run, prompt: HeartbeatPrompt, lease: Lease) -> Answer:
             whole = complete_whole(ask, _once_more(request))
     except (AdapterError, OverBudget) as error:
         raise Unanswered(error, tuple(calls), route, entry) from error
-    text = mask_known(storable(whole.text), settings.LLM.secrets)
+    text = masked(storable(whole.text), run.company)
     return Answer(text, tuple(calls), route, entry, whole.stop_reason.value)
 
 

@@ -21,7 +21,7 @@ from engine.inventory import Kept, read_inventory
 from engine.meanwhile import SEEN, lines_of_people
 from engine.notebook import read_notebook
 from engine.participants import author, issue_line, lined, named, participant, participant_or_none
-from engine.routing import NoProvider, choose_endpoint
+from engine.routing import NoProvider, Route, choose_endpoint
 from engine.surroundings import read_children, read_materials
 from engine.text import context as shown
 from engine.text.scenario import choose_scenario
@@ -36,19 +36,20 @@ LEAN_WINDOW = 32_000
 """Models with a window of so many tokens or less get the lean tier."""
 
 
-def gather(run: Run) -> shown.HeartbeatContext:
-    """The context of a claimed run. Wakeups that arrived since the claim are taken in: read in one transaction with
-    what they speak of, so that each wakeup is either in this prompt or still pending."""
+def gather(run: Run, route: Route | None = None) -> shown.HeartbeatContext:
+    """The context of a claimed run, for the model that is asked (by default the first that its agent may ask). Wakeups
+    that arrived since the claim are taken in: read in one transaction with what they speak of, so that each wakeup is
+    either in this prompt or still pending."""
     with unit():
         # Before all else is read: a change under way is noticed when the reply is applied, if it is not seen here.
         run.prompt_facts = {SEEN: lines_of_people(run)}
         issue = _read_issue(run)
         wakeups = take_in_late(run, issue, _shown_wakeups())
-        return build_context(run.agent, issue, wakeups, run)
+        return build_context(run.agent, issue, wakeups, run, route)
 
 
 def build_context(
-    agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], run: Run | None = None
+    agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], run: Run | None = None, route: Route | None = None
 ) -> shown.HeartbeatContext:
     """The context of this agent on this issue for these wakeups. Without a run, what a run would be shown now."""
     company = agent.company
@@ -57,7 +58,7 @@ def build_context(
     is_own = agent_standing(actor, issue).relation is Relation.OWN
     there = read_inventory(agent, issue)
     allowed = allowed_verbs(actor, issue)
-    entry = _model(agent)
+    entry = _model(agent, route)
     timeline = read_timeline(issue)
     last = _last_run(agent, issue, run)
     trigger = shown.Trigger(tuple(_wakeup(wakeup, issue) for wakeup in wakeups), timeline.agents_comments)
@@ -133,9 +134,9 @@ def _read_issue(run: Run) -> Issue:
     return issue
 
 
-def _model(agent: Agent) -> ModelEntry:
+def _model(agent: Agent, route: Route | None) -> ModelEntry:
     try:
-        route = choose_endpoint(agent)
+        route = route or choose_endpoint(agent)
     except NoProvider:
         return ModelEntry("")
     return entry_for(route.endpoint, route.model)

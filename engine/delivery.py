@@ -14,9 +14,8 @@ from django.utils import timezone
 
 from agents.models import Run, Wakeup, WakeupState
 from agents.services.runs import consume_wakeups
-from agents.services.spending import OverBudget
 from agents.services.wakeups import JOIN_TRIES, ring_after_commit
-from engine.gate import ASK_AGAIN, SPENT_AGAIN
+from engine.gate import ASK_AGAIN, Wait
 from issues.effects import savepoint
 
 TRIES = 3
@@ -58,10 +57,10 @@ def give_back(run: Run, *, wait: float | None = None) -> bool:
     return bool(again) and is_whole
 
 
-def hold_back(run: Run, refusal: OverBudget) -> None:
-    """Let the wakeups of a run that the budget ended wait for it. That is no try: what was asked is never dropped."""
-    wait = SPENT_AGAIN if refusal.is_spent else ASK_AGAIN
-    _return(list(_claimed(run)), due_at=timezone.now() + wait, because=refusal.reason)
+def hold_back(run: Run, wait: Wait) -> None:
+    """Let the wakeups of a run wait for what it lacked: a budget, or a provider. That is no try: what was asked is
+    never dropped."""
+    _return(list(_claimed(run)), due_at=wait.until or timezone.now() + ASK_AGAIN, because=wait.reason)
 
 
 def put_back(run: Run) -> None:

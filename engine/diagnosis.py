@@ -11,11 +11,15 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from agents.models import Adapter, Agent, Pulse, Run, Wakeup, WakeupState
+from agents.adapters.base import ErrorKind
+from agents.models import Adapter, Agent, Breaker, CompanyProvider, Pulse, Run, Wakeup, WakeupState
+from agents.services.breakers import IN_WORDS
 from engine.routing import NoProvider, choose_endpoint
 from issues.models import WorkspaceFile
+from issues.sealing import Unsealable, unseal
 from issues.search_index import count_missing, is_kept
 
 PULSE_IS_OLD = timedelta(seconds=30)
@@ -43,7 +47,7 @@ def examine() -> Iterator[Check]:
     yield database
     yield from _guarded(_folder, _disk, _broker)
     if database.is_well:
-        yield from _guarded(_migrations, _search, _tick, _models, _stuck_runs, _late_wakeups, _workspaces)
+        yield from _guarded(_migrations, _search, _tick, _models, _providers, _stuck_runs, _late_wakeups, _workspaces)
 
 
 def _guarded(*looks: Callable[[], Check]) -> Iterator[Check]:
@@ -140,6 +144,31 @@ def _models() -> Check:
         more = f" and {len(mute) - 5} more" if len(mute) > 5 else ""
         return Check("models", f"no model answers {', '.join(mute[:5])}{more}", why)
     return Check("models", f"{len(agents)} active agents have a provider")
+
+
+def _providers() -> Check:
+    """None is left alone, and each key of a company can be read."""
+    left_alone = Breaker.objects.filter(open_until__isnull=False).order_by("provider", "host")
+    if left_alone:
+        told = "; ".join(f"{one} {IN_WORDS[ErrorKind(one.error_kind)]}: {one.error[:200]}" for one in left_alone[:5])
+        return Check("providers", told, "Mend the key or the server; Settings, Models: try it, and let it be asked.")
+    unread = [f"{row.company.key} {row.name}" for row in _sealed_keys() if not _can_be_read(row)]
+    if unread:
+        told = f"no key of this installation opens what {', '.join(unread[:5])} has sealed"
+        return Check("providers", told, "Put the former TRIMUS_ENCRYPTION_KEYS or TRIMUS_SECRET_KEY back.")
+    return Check("providers", "none is left alone")
+
+
+def _sealed_keys() -> QuerySet[CompanyProvider]:
+    return CompanyProvider.objects.exclude(sealed_key="").select_related("company").order_by("company", "pk")
+
+
+def _can_be_read(provider: CompanyProvider) -> bool:
+    try:
+        unseal(provider.sealed_key)
+    except Unsealable:
+        return False
+    return True
 
 
 def _stuck_runs() -> Check:

@@ -9,7 +9,6 @@ import copy
 import datetime
 
 import structlog
-from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, Usage
@@ -26,14 +25,13 @@ from engine.doorbell import ring_to_rehearse
 from engine.leases import Lease
 from engine.outcomes import plain
 from engine.rehearsal import Rehearsed, rehearse
-from engine.routing import NoProvider, choose_endpoint
+from engine.routing import NoProvider, choose_endpoint, masked
 from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import CacheBreakpoint
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import service, unit
-from issues.secrets import mask_known
 
 log = structlog.get_logger(__name__)
 
@@ -109,7 +107,7 @@ def _ask(run: Run) -> Answer:
         assert worst is not None  # noqa: S101 - it has a provider, and a prompt since it could be asked for
         reserve(run, worst, starts_run=False)
     prompt = _kept_prompt(run, entry_for(route.endpoint, route.model))
-    return complete(asked, prompt, Lease(asked))
+    return complete(asked, prompt, route, Lease(asked))
 
 
 def _kept_prompt(run: Run, entry: ModelEntry) -> HeartbeatPrompt:
@@ -148,7 +146,7 @@ def _finish(dry_run: DryRun, answer: Answer, rehearsed: Rehearsed) -> None:
     _end(
         dry_run,
         DryRunState.FAILED if is_silent else DryRunState.DONE,
-        model=answer.calls[-1].model,
+        model=masked(answer.calls[-1].model, dry_run.company),
         reply=answer.text,
         prose=rehearsed.prose,
         actions=[plain(outcome) for outcome in rehearsed.outcomes],
@@ -163,18 +161,13 @@ def _fail_unanswered(dry_run: DryRun, failure: Unanswered) -> None:
     error = failure.error if isinstance(failure.error, AdapterError) else None
     _account(dry_run, failure, [call.usage for call in failure.calls] + ([error.usage] if error else []))
     kind = error.kind.value if error is not None else "budget"
-    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=_masked(str(failure.error)))
+    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=masked(str(failure.error), dry_run.company)[:4_000])
 
 
 @service
 def _fail(dry_run: DryRun, kind: str, message: str) -> None:
     settle(dry_run.run, None)  # a call may have been billed; before one, nothing was set aside
-    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=_masked(message))
-
-
-def _masked(message: str) -> str:
-    """An error as it may be shown: servers echo keys."""
-    return mask_known(message, settings.LLM.secrets)[:4_000]
+    _end(dry_run, DryRunState.FAILED, error_kind=kind, error=masked(message, dry_run.company)[:4_000])
 
 
 def _account(dry_run: DryRun, asked: Answer | Unanswered, usages: list[Usage]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, Wakeup, WakeupState
-from engine.routing import NoProvider, choose_endpoint
+from engine.gate import Closed, open_route
 from issues.models import ApprovalStatus, CompanyStatus, Issue, Status
 from issues.services.inbox import answering_for
 from issues.services.transitions import outstanding_reviewers
@@ -87,7 +87,7 @@ def _why_unable(agent: Agent) -> str:
     if agent.adapter != Adapter.LLM:
         return "it works outside of Trimus and claims its issues itself."
     try:
-        choose_endpoint(agent)
-    except NoProvider as error:
-        return f"no model answers it. {error}"
+        open_route(agent, timezone.now())
+    except Closed as closed:
+        return f"no model answers it. {closed.wait.reason}"
     return ""

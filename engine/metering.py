@@ -28,7 +28,7 @@ def meter_of(route: Route) -> TokenMeter:
     if meter.is_exact or route.endpoint.provider == "scripted":
         return meter
     learnt = TokenFactor.objects.filter(
-        provider=route.endpoint.provider, model=route.model, samples__gte=ENOUGH_SAMPLES
+        provider=route.counts_as, model=route.model, samples__gte=ENOUGH_SAMPLES
     ).first()
     return meter_for(route.model, learnt.factor if learnt is not None else None)
 
@@ -54,7 +54,7 @@ def learn_tokens(run: Run, route: Route, first: Completion) -> None:
 
 def _remember(run: Run, route: Route, factor: float) -> None:
     row, is_new = TokenFactor.objects.get_or_create(
-        provider=route.endpoint.provider, model=route.model, defaults={"factor": factor, "samples": 1}
+        provider=route.counts_as, model=route.model, defaults={"factor": factor, "samples": 1}
     )
     if is_new or (row.samples >= MEMORY and run.pk % MEMORY):
         return

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.conf import settings
-
 from agents.adapters.base import AdapterError, ErrorKind
 from agents.models import Run
 from agents.own_models import entry_for
@@ -16,17 +14,25 @@ from engine.context import LEAN_WINDOW, gather
 from engine.metering import meter_of
 from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
 from engine.record import keep_prompt, keep_unanswered
-from engine.routing import choose_endpoint
+from engine.routing import Route, choose_endpoint, secrets_of
 from engine.slots import database_turn
 from engine.text.context import HeartbeatContext, Tier
 from issues.effects import unit
 
 
-def prepare(run: Run) -> HeartbeatPrompt:
-    """The run's prompt. PromptTooLarge when what must be shown exceeds the model's room, Unanswered when the budget
-    has none for the call."""
+def prepare(run: Run, route: Route | None = None) -> HeartbeatPrompt:
+    """The run's prompt for whom it asks first. PromptTooLarge when what must be shown exceeds the model's room,
+    Unanswered when the budget has none for the call."""
+    route = route or choose_endpoint(run.agent)
     with database_turn(begins=True):
-        return _keep(run, gather(run), held=claim_ceiling(run.agent))
+        return _keep(run, gather(run, route), route, held=claim_ceiling(run.agent))
+
+
+def prepare_for_next(run: Run, route: Route) -> HeartbeatPrompt:
+    """The prompt anew, for the next of the chain: its model may have another window, and may count otherwise. What was
+    set aside for the one before is settled."""
+    with database_turn(begins=True):
+        return _keep(run, gather(run, route), route, held=NOTHING)
 
 
 def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
@@ -38,11 +44,11 @@ def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
     if not isinstance(error, AdapterError) or error.kind is not ErrorKind.CONTEXT_TOO_LONG:
         raise failure
     with database_turn(begins=True):
-        leaner = make_leaner(gather(run))
+        leaner = make_leaner(gather(run, failure.route))
         if leaner is None:
             raise failure
         keep_unanswered(run, failure)
-        return _keep(run, leaner, held=NOTHING)  # what was held is settled
+        return _keep(run, leaner, failure.route, held=NOTHING)  # what was held is settled
 
 
 def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
@@ -53,11 +59,10 @@ def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
     return replace(context, tier=Tier.LEAN, limits=replace(context.limits, window=window))
 
 
-def _keep(run: Run, context: HeartbeatContext, *, held: Cost) -> HeartbeatPrompt:
+def _keep(run: Run, context: HeartbeatContext, route: Route, *, held: Cost) -> HeartbeatPrompt:
     """The context's prompt, written down, and so much set aside beside what is held that the call can be paid."""
-    route = choose_endpoint(run.agent)
     entry, meter = entry_for(route.endpoint, route.model), meter_of(route)
-    prompt = build_heartbeat_prompt(context, meter, known_secrets=settings.LLM.secrets)
+    prompt = build_heartbeat_prompt(context, meter, known_secrets=secrets_of(run.company))
     worst = prompt_ceiling(run.agent, prompt, entry, meter)
     try:
         with unit():

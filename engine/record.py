@@ -6,26 +6,27 @@ import hashlib
 from dataclasses import asdict
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, ErrorKind
 from agents.models import Adapter, Run, RunState
 from agents.models.run import LIVE
+from agents.services.breakers import PAUSES, note_answer
 from agents.services.runs import consume_wakeups
 from agents.services.spending import OverBudget, settle, settle_unknown
 from engine import fence
 from engine.calls import cost_of, figures, write_calls
 from engine.completion import Answer, Unanswered
 from engine.delivery import give_back, hold_back, put_back, release_undelivered
+from engine.gate import Closed, Wait, open_route, until_budget
 from engine.metering import learn_tokens
+from engine.routing import masked
 from engine.text.context import HeartbeatContext
 from engine.text.prompt import HeartbeatPrompt
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import service
 from issues.models import InboxKind
-from issues.secrets import mask_known
 from issues.services.inbox import tell_board, tell_responsible
 
 SECTIONS_TOLD = 5
@@ -76,12 +77,14 @@ def keep_reply(run: Run, answer: Answer) -> None:
         reply=answer.text,
         replied_at=timezone.now(),
         stop_reason=answer.stop_reason,
-        answered_model=answer.calls[-1].model,
+        answered_provider=answer.route.name,
+        answered_model=masked(answer.calls[-1].model, run.company),
         **figures(run, usages, answer.route, answer.entry),
     )
     write_calls(run, answer.calls, answer.route, answer.entry)
     settle(run, cost_of(usages, answer.entry))
     learn_tokens(run, answer.route, answer.calls[0])
+    note_answer(answer.route.key)
 
 
 def finish(run: Run, **values: Any) -> None:
@@ -104,17 +107,20 @@ def keep_unanswered(run: Run, failure: Unanswered) -> None:
 
 @service
 def fail_unanswered(run: Run, failure: Unanswered) -> None:
-    """No answer came. What may pass is tried again later, what the budget did not allow waits for it; the rest is
-    told."""
+    """No answer came. What may pass is tried again later; what the budget does not allow waits for it, and so does what
+    nobody is there to answer; the rest is told."""
     keep_unanswered(run, failure)
     error = failure.error
     if isinstance(error, OverBudget):
         _end_failed(run, "budget", str(error))
-        hold_back(run, error)
+        hold_back(run, until_budget(error, timezone.now()))
         return
     message = _told(run, failure, error)
     _end_failed(run, error.kind.value, message)
-    if not (error.retryable and give_back(run, wait=error.retry_after)):
+    wait = _until_answered(run, failure)
+    if wait is not None:
+        hold_back(run, wait)
+    elif not (_may_pass(failure) and give_back(run, wait=error.retry_after)):
         _tell_final(run, message)
 
 
@@ -152,8 +158,26 @@ def give_up(run: Run) -> None:
     put_back(run)
 
 
+def _may_pass(failure: Unanswered) -> bool:
+    """Whether a later try may succeed with one of those that were asked."""
+    errors = (*failure.before, failure.error)
+    return any(isinstance(error, AdapterError) and error.retryable for error in errors)
+
+
+def _until_answered(run: Run, failure: Unanswered) -> Wait | None:
+    """The wait of a run whose providers failed and are all left alone now; None while one of them may be asked."""
+    errors = (*failure.before, failure.error)
+    if not any(isinstance(error, AdapterError) and error.kind in PAUSES for error in errors):
+        return None
+    try:
+        open_route(run.agent, timezone.now())
+    except Closed as closed:
+        return closed.wait
+    return None
+
+
 def _end_failed(run: Run, kind: str, message: str) -> None:
-    error = mask_known(message, settings.LLM.secrets)[:4_000]
+    error = masked(message, run.company)[:4_000]
     fence.write(run, state=RunState.FAILED, ended_at=timezone.now(), error_kind=kind, error=error)
     _record_end(run)
 
@@ -166,7 +190,7 @@ def _record_end(run: Run) -> None:
 def _tell_final(run: Run, message: str) -> None:
     """A final failure is told: to who answers for the issue, and of a lost run to the board."""
     consume_wakeups(run)
-    message = mask_known(message, settings.LLM.secrets)
+    message = masked(message, run.company)
     issue = run.issue
     if issue is None:
         return
@@ -181,7 +205,7 @@ def _tell_final(run: Run, message: str) -> None:
 def _told(run: Run, failure: Unanswered, error: AdapterError) -> str:
     """What went wrong. A prompt that is too long is told with its size and its largest sections."""
     if error.kind is not ErrorKind.CONTEXT_TOO_LONG:
-        return error.message
+        return " Then: ".join(str(one) for one in (*failure.before, error))
     largest = sorted(run.prompt_sections, key=lambda section: -int(section["tokens"]))[:SECTIONS_TOLD]
     listed = ", ".join(f"{section['title']} {section['tokens']:,}" for section in largest)
     return (

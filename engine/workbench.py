@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,6 +20,7 @@ from engine.metering import meter_of_agent
 from engine.outcomes import Outcome
 from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
 from engine.record import keep_prompt
+from engine.routing import secrets_of
 from issues.actors import SYSTEM
 from issues.effects import Wake, unit
 from issues.models import Issue
@@ -88,7 +88,7 @@ def draft_prompt(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup] | None = 
     if wakeups is None:
         wakeups = list(Wakeup.objects.filter(agent=agent, issue=issue, state=WakeupState.PENDING).order_by("pk"))
     return build_heartbeat_prompt(
-        build_context(agent, issue, wakeups), meter_of_agent(agent), known_secrets=settings.LLM.secrets
+        build_context(agent, issue, wakeups), meter_of_agent(agent), known_secrets=secrets_of(agent.company)
     )
 
 
@@ -112,7 +112,7 @@ def _try(agent: Agent, issue: Issue, reply: str, is_dry: bool) -> Trial:
             raise Conflict(wakeup.ended_because)
         run = start(company, agent, issue, [wakeup], timezone.now())
         context = gather(run)
-        prompt = build_heartbeat_prompt(context, meter_of_agent(agent), known_secrets=settings.LLM.secrets)
+        prompt = build_heartbeat_prompt(context, meter_of_agent(agent), known_secrets=secrets_of(agent.company))
         keep_prompt(run, prompt, context)
         fence.write(run, reply=storable(reply), replied_at=timezone.now(), provider="file", stop_reason="end")
         outcomes = apply_reply(run)

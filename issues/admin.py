@@ -75,10 +75,7 @@ class CompanyPage(Edited):
         "hires_on_probation",
         "prompt_budget",
         "retention_days",
-        "default_provider",
-        "default_model",
         "default_thinking",
-        "light_model",
         "checkpoints",
     )
     related = (
@@ -87,6 +84,7 @@ class CompanyPage(Edited):
         ("issues.issue", "company", "issues"),
         ("issues.project", "company", "projects"),
         ("issues.label", "company", "labels"),
+        ("agents.companyprovider", "company", "providers"),
         ("agents.skill", "company", "skills"),
         ("agents.routine", "company", "routines"),
         ("agents.run", "company", "runs"),

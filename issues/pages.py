@@ -33,6 +33,8 @@ from issues.traces import Trace, Tracing
 P = ParamSpec("P")
 
 _TRACE_SALT = "trimus.undo"
+_NOT_SHOWN_AGAIN = frozenset({"csrfmiddlewaretoken", "secret", "current", "new", "again"})
+"""Fields of forms that hold keys and passwords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse
     if isinstance(refusal, NotFound):
         raise Http404(refusal.reason)
     is_clash = isinstance(refusal, Clash)  # sent again without what was seen, it is meant
-    dropped = {"csrfmiddlewaretoken"} | ({"seen"} if is_clash else set())
+    dropped = _NOT_SHOWN_AGAIN | ({"seen"} if is_clash else set())
     written = {name: value for name, value in request.POST.items() if name not in dropped and (value or is_clash)}
     context = {"refusal": refusal, "written": written}
     response = show(request, visit, "refused.html", context)

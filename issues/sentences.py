@@ -235,6 +235,10 @@ def _reacted(words: str) -> Callable[[_Told], Sentence]:
     )
 
 
+def _provider(words: str) -> Callable[[_Told], Sentence]:
+    return lambda told: Sentence(format_html(words, _strong(told.data["provider"])), "agent")
+
+
 def _run(words: str) -> Callable[[_Told], Sentence]:
     return lambda told: Sentence(format_html("{} {}", words, told.run()), "run")
 
@@ -332,6 +336,11 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "budget.set": _budget("set {}"),
     "budget.warned": _budget("warned that {} is nearly used up"),
     "budget.stopped": _budget("holds new starts, since {} is used up"),
+    "provider.added": _provider("added the provider {}"),
+    "provider.edited": _provider("changed the provider {}"),
+    "provider.removed": _provider("removed the provider {} and its key"),
+    "provider.reset": _provider("let the provider {} be asked again"),
+    "models.changed": _plain("changed which models answer", "agent"),
     "label.created": _plain("made a label", "label"),
     "label.edited": _plain("changed a label", "label"),
     "label.deleted": _plain("deleted a label", "label"),

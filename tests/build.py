@@ -13,8 +13,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from agents.models import Agent, Routine, Skill, Wakeup, WakeupState
+from agents.models import Agent, CompanyProvider, Routine, Skill, Wakeup, WakeupState
 from agents.services.agents import hire_agent, worker_for
+from agents.services.providers import add_provider
 from agents.services.routines import create_routine
 from agents.services.runs import check_out
 from agents.services.skills import create_skill
@@ -111,6 +112,16 @@ def saved_view(company: Company, name: str = "Mine", *, actor: Actor | None = No
 
 def skill(company: Company, name: str = "Release notes", body: str = "Write what changed.", **fields: Any) -> Skill:
     return create_skill(actor=owner_of(company), company=company, name=name, body=body, **fields)
+
+
+def provider(company: Company, name: str = "home", **fields: Any) -> CompanyProvider:
+    """A provider of the company's own; no server is behind it."""
+    return add_provider(
+        actor=owner_of(company),
+        company=company,
+        name=name,
+        **{"protocol": "openai", "base_url": f"http://{name}.test/v1", "model": "house-model"} | fields,
+    )
 
 
 def routine(company: Company, assignee: Agent, *, cron: str = "0 9 * * *", **fields: Any) -> Routine:

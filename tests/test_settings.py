@@ -126,6 +126,7 @@ def test_a_loopback_server_with_a_public_name_is_not_local() -> None:
         ({"TRIMUS_SECRET_KEY": ""}, "TRIMUS_SECRET_KEY"),
         ({"TRIMUS_SECRET_KEY": "short"}, "TRIMUS_SECRET_KEY"),
         ({"TRIMUS_SECRET_KEY": "a" * 60}, "TRIMUS_SECRET_KEY"),
+        ({"TRIMUS_ENCRYPTION_KEYS": "too short"}, "TRIMUS_ENCRYPTION_KEYS"),
         ({"DJANGO_DEBUG": "1"}, "DJANGO_DEBUG"),
         ({"TRIMUS_ALLOWED_HOSTS": "*"}, "wildcard"),
         ({"TRIMUS_ALLOWED_HOSTS": ".example.org"}, "wildcard"),
@@ -139,6 +140,20 @@ def test_outside_local_mode_an_unsafe_setting_refuses_to_start(
     assert result.returncode != 0
     assert "ImproperlyConfigured" in result.stderr
     assert complaint in result.stderr
+
+
+def test_the_secret_key_goes_on_opening_what_it_sealed_when_own_encryption_keys_are_set(tmp_path: Path) -> None:
+    own = "one-of-more-than-thirty-two-characters"
+    keys = load_settings(tmp_path, "s.ENCRYPTION_KEYS", **PUBLIC, TRIMUS_ENCRYPTION_KEYS=own).stdout
+    assert keys == f"{[own, GOOD_KEY]}\n"
+    assert load_settings(tmp_path, "s.ENCRYPTION_KEYS", **PUBLIC).stdout == f"{[GOOD_KEY]}\n"
+
+
+def test_companies_reach_this_network_in_local_mode_or_by_the_operators_word(tmp_path: Path) -> None:
+    assert load_settings(tmp_path, "s.PRIVATE_MODEL_URLS").stdout == "True\n"
+    assert load_settings(tmp_path, "s.PRIVATE_MODEL_URLS", **PUBLIC).stdout == "False\n"
+    told = load_settings(tmp_path, "s.PRIVATE_MODEL_URLS", **PUBLIC, TRIMUS_PRIVATE_MODEL_URLS="true")
+    assert told.stdout == "True\n"
 
 
 def test_outside_local_mode_cookies_go_over_https_alone(tmp_path: Path) -> None:

@@ -46,3 +46,13 @@ def unsafe_reasons(*, secret_key: str, debug: bool, allowed_hosts: Iterable[str]
     if any("*" in name or name.startswith(".") for name in names):
         reasons.append("TRIMUS_ALLOWED_HOSTS has a wildcard: name each host.")
     return reasons
+
+
+def unsafe_encryption_keys(keys: Iterable[str]) -> str:
+    """What is wrong with the keys that seal secrets; empty when nothing is. None of them is repeated."""
+    if all(len(key) >= 32 and len(set(key)) >= MINIMUM_KEY_CHARACTERS for key in keys):
+        return ""
+    return (
+        "TRIMUS_ENCRYPTION_KEYS has a key that is short: each needs at least 32 random characters"
+        " (`python3 -c 'import secrets; print(secrets.token_urlsafe(32))'` prints some)."
+    )

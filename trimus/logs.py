@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import logging.config
 import re
-from collections.abc import Collection, Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 
 import structlog
 
-from issues.secrets import mask_known
+from trimus.masking import mask
 
 # Libraries that tell every request or poll at INFO; their warnings still show.
 QUIET_LOGGERS = (
@@ -37,8 +37,7 @@ _ROW = re.compile(r"^DETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\
 def configure(options: dict[str, Any]) -> None:
     """Set up logging for the process; Django calls it with the setting LOGGING.
 
-    `options`: `json` (one object a line), `debug_topics` (topic `parser` opens the logger `trimus.parser` at DEBUG) and
-    `secrets` (values that no line is to hold).
+    `options`: `json` (one object a line) and `debug_topics` (topic `parser` opens the logger `trimus.parser` at DEBUG).
     """
     logging.config.dictConfig(logging_config(**options))
     structlog.configure(
@@ -71,11 +70,11 @@ def _cleaned(text: str) -> str:
     return _ROW.sub("DETAIL: …", text)
 
 
-def logging_config(*, json: bool, debug_topics: Iterable[str], secrets: Collection[str] = ()) -> dict[str, Any]:
-    """The dictionary for `logging.config.dictConfig`. `secrets` are masked in whatever is logged."""
+def logging_config(*, json: bool, debug_topics: Iterable[str]) -> dict[str, Any]:
+    """The dictionary for `logging.config.dictConfig`."""
     quiet = {name: {"level": "WARNING"} for name in QUIET_LOGGERS}
     topics = {f"trimus.{topic}": {"level": "DEBUG"} for topic in debug_topics}
-    processors = [*(_json_processors() if json else _console_processors()), _masking(secrets)]
+    processors = [*(_json_processors() if json else _console_processors()), _mask_secrets]
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -96,9 +95,9 @@ def logging_config(*, json: bool, debug_topics: Iterable[str], secrets: Collecti
     }
 
 
-def _masking(secrets: Collection[str]) -> Any:
+def _mask_secrets(_logger: object, _name: str, line: str) -> str:
     """The last step: in the whole line, whatever part of it holds a secret."""
-    return lambda _logger, _name, line: mask_known(line, secrets)
+    return mask(line)
 
 
 def _console_processors() -> list[Any]:

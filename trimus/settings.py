@@ -12,8 +12,9 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from trimus.checks import is_local_mode, unsafe_reasons
+from trimus.checks import is_local_mode, unsafe_encryption_keys, unsafe_reasons
 from trimus.language_models import LanguageModels
+from trimus.masking import hold
 from trimus.secret_key import local_secret_key
 
 env = environ.Env()
@@ -38,6 +39,13 @@ if LOCAL_MODE:
     SECRET_KEY = SECRET_KEY or local_secret_key(DATA_DIR / "secret_key")
 elif reasons := unsafe_reasons(secret_key=SECRET_KEY, debug=DEBUG, allowed_hosts=ALLOWED_HOSTS):
     raise ImproperlyConfigured("Other machines could reach this installation, so:\n" + "\n".join(reasons))
+
+# What seals secrets in the database: the first seals, each opens. Without keys of its own it is made from the secret
+# key; that one goes on opening, so that own keys can be added later.
+ENCRYPTION_KEYS = env.list("TRIMUS_ENCRYPTION_KEYS", default=[])
+if weak := unsafe_encryption_keys(ENCRYPTION_KEYS):
+    raise ImproperlyConfigured(weak)
+ENCRYPTION_KEYS = [*ENCRYPTION_KEYS, SECRET_KEY, *SECRET_KEY_FALLBACKS]
 
 # --- Applications, requests, pages
 
@@ -243,6 +251,14 @@ LLM = LanguageModels(
     compatible_api_key=env.str("TRIMUS_LLM_API_KEY", default=""),
     compatible_model=env.str("TRIMUS_LLM_MODEL", default=""),
 )
+for _key in LLM.secrets:
+    hold(_key)
+# Whether companies may name addresses of models in the operator's own network. On one machine owner and operator are
+# the same person; elsewhere a company must not reach through the server what it could not reach itself.
+PRIVATE_MODEL_URLS = env.bool("TRIMUS_PRIVATE_MODEL_URLS", default=LOCAL_MODE)
+# Runs under way at most: in the whole installation, and of one provider of the environment. 0 is no limit of its own.
+MAX_RUNS = env.int("TRIMUS_MAX_RUNS", default=0)
+PROVIDER_MAX_RUNS = env.int("TRIMUS_PROVIDER_MAX_RUNS", default=0)
 
 # --- E-mail
 
@@ -262,7 +278,6 @@ LOGGING_CONFIG = "trimus.logs.configure"
 LOGGING = {
     "json": env.bool("TRIMUS_LOG_JSON", default=not LOCAL_MODE),
     "debug_topics": sorted(DEBUG_TOPICS),
-    "secrets": LLM.secrets,
 }
 
 # --- REST API (rest_framework, drf_spectacular)
@@ -308,6 +323,7 @@ SPECTACULAR_SETTINGS = {
             "Skills",
             "Projects and labels",
             "Companies",
+            "Models",
             "Keys",
             "Health",
         )
@@ -327,5 +343,7 @@ SPECTACULAR_SETTINGS = {
         "ApprovalKind": "issues.models.ApprovalKind",
         "SomebodyKind": ["member", "agent"],
         "CallerKind": ["person", "agent"],
+        "ModelTier": "agents.models.ModelTier",
+        "PromptTier": "agents.models.Tier",
     },
 }

@@ -10,6 +10,7 @@ import httpx2
 
 from agents.adapters.base import AdapterError, Completion, Endpoint, ErrorKind
 from agents.adapters.errors import Symptom, reported_failure, too_slow
+from agents.adapters.public_addresses import PublicTransport
 
 Classify = Callable[[Exception, Endpoint], AdapterError | None]
 
@@ -56,6 +57,10 @@ def timeouts(endpoint: Endpoint) -> httpx2.Timeout:
 def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
     """The client of one endpoint. It follows no redirect, so that a key goes nowhere else."""
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
+    if endpoint.only_public:
+        return httpx2.AsyncClient(
+            timeout=timeouts(endpoint), transport=PublicTransport(limits), follow_redirects=False, trust_env=False
+        )
     return httpx2.AsyncClient(timeout=timeouts(endpoint), limits=limits, follow_redirects=False)
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import httpx2
 
 from agents.adapters.base import AdapterError, Endpoint, ErrorKind
+from agents.adapters.public_addresses import NotPublicError
 
 MESSAGE_LIMIT = 500  # characters of a server's words; some answer with a whole page
 _LONGEST_WAIT = 86_400.0  # a retry-after beyond a day is a broken clock
@@ -124,7 +125,9 @@ def reported_failure(
     symptom: Symptom, endpoint: Endpoint, headers: Mapping[str, str], *, request_id: str = ""
 ) -> AdapterError:
     """The failure that a server reported, in its own words without keys."""
-    label = " ".join(str(part) for part in (symptom.http_status, symptom.code or symptom.type) if part)
+    label = redact(
+        " ".join(str(part) for part in (symptom.http_status, symptom.code or symptom.type) if part), endpoint
+    )
     said = redact(symptom.text, endpoint)
     return AdapterError(
         kind_of(symptom),
@@ -136,6 +139,11 @@ def reported_failure(
 
 def transport_failure(error: Exception, endpoint: Endpoint) -> AdapterError | None:
     """The failure behind what goes wrong below the SDKs and may come through raw; None if unknown."""
+    if isinstance(error, NotPublicError):
+        return AdapterError(
+            ErrorKind.BAD_REQUEST,
+            f"{endpoint.host} leads into the network of this server, where addresses set by a company may not lead.",
+        )
     if isinstance(error, httpx2.ConnectTimeout):
         return AdapterError(ErrorKind.NETWORK, f"{endpoint.host} did not take the connection in time.")
     if isinstance(error, httpx2.TimeoutException):

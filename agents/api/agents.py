@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 
 from agents.api.wakeups import WakeupShape
-from agents.models import Adapter, Agent, AgentStatus, PolicyPreset, Tier, Wakeup
+from agents.models import Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Tier, Wakeup
 from agents.services.agents import (
     edit_agent,
     hire_agent,
@@ -45,8 +45,9 @@ class AgentRowShape(Shape):
     manager = serializers.CharField(source="manager.handle", allow_null=True)
     status = serializers.ChoiceField(choices=AgentStatus.choices)
     adapter = serializers.ChoiceField(choices=Adapter.choices)
-    provider = serializers.CharField(help_text="Empty: the company's default.")
-    model = serializers.CharField(help_text="Empty: the company's default.")
+    model_tier = serializers.ChoiceField(choices=[("", "None"), *ModelTier.choices])
+    provider = serializers.CharField(help_text="By its name; empty: what its tier means, or the standard one.")
+    model = serializers.CharField(help_text="Empty: the provider's own.")
 
 
 class AgentShape(AgentRowShape):
@@ -75,6 +76,9 @@ class AgentForm(Form):
     knowledge = serializers.CharField(required=False, allow_blank=True)
     manager = serializers.CharField(required=False, allow_null=True, help_text="The handle of an agent.")
     adapter = serializers.ChoiceField(choices=Adapter.choices, required=False)
+    model_tier = serializers.ChoiceField(
+        choices=[("", "None"), *ModelTier.choices], required=False, help_text="Instead of a provider and a model."
+    )
     provider = serializers.CharField(required=False, allow_blank=True, max_length=40)
     model = serializers.CharField(required=False, allow_blank=True, max_length=120)
     script = serializers.CharField(required=False, allow_blank=True)

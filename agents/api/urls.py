@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.api import actions, agents, checkouts, me, notebook, policy, runs, skills, wakeups
+from agents.api import actions, agents, checkouts, me, notebook, policy, providers, runs, skills, wakeups
 from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
 urlpatterns = [
@@ -24,6 +24,11 @@ urlpatterns = [
     path("policy/rules/<id:id>", policy.PolicyRuleItem.as_view()),
     path("policy/caps", policy.PolicyCaps.as_view()),
     path("issues/<issue:identifier>/actions", actions.IssueActions.as_view()),
+    path("companies/<slug:key>/models", providers.CompanyModels.as_view()),
+    path("companies/<slug:key>/providers", providers.CompanyProviders.as_view()),
+    path("companies/<slug:key>/providers/<slug:name>", providers.CompanyProviderItem.as_view()),
+    path("companies/<slug:key>/providers/<slug:name>/try", providers.CompanyProviderTry.as_view()),
+    path("companies/<slug:key>/providers/<slug:name>/reset", providers.CompanyProviderReset.as_view()),
     path("issues/<issue:identifier>/checkout", checkouts.IssueCheckout.as_view()),
     path("issues/<issue:identifier>/release", checkouts.IssueRelease.as_view()),
     path("issues/<issue:identifier>/heartbeat", checkouts.IssueHeartbeat.as_view()),

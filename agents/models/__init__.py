@@ -5,6 +5,7 @@ from agents.models.checkpoint import Checkpoint
 from agents.models.dry_run import DryRun, DryRunState
 from agents.models.instructions import InstructionsVersion
 from agents.models.notebook import Note, Observation
+from agents.models.provider import Breaker, CompanyProvider, ModelTier
 from agents.models.pulse import Pulse
 from agents.models.routine import Routine, RoutineFire
 from agents.models.run import ActionOutcome, ModelCall, Run, RunAction, RunState
@@ -19,12 +20,15 @@ __all__ = [
     "Adapter",
     "Agent",
     "AgentStatus",
+    "Breaker",
     "Budget",
     "Checkpoint",
+    "CompanyProvider",
     "DryRun",
     "DryRunState",
     "InstructionsVersion",
     "ModelCall",
+    "ModelTier",
     "Note",
     "Observation",
     "PolicyPreset",

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from agents.adapters.thinking import ThinkingLevel
+from agents.models.provider import ModelTier
 
 ROUTING_ROLES = ("triage",)
 """Roles whose job is to hand work on."""
@@ -69,8 +70,13 @@ class Agent(models.Model):
     manager = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="reports")
     status = models.CharField(max_length=10, choices=AgentStatus, default=AgentStatus.ACTIVE)
     adapter = models.CharField(max_length=20, choices=Adapter, default=Adapter.LLM)
-    provider = models.CharField(max_length=40, blank=True, help_text="openai, anthropic, scripted; empty: the default.")
-    model = models.CharField(max_length=120, blank=True, help_text="Empty: the default of the company.")
+    model_tier = models.CharField(
+        max_length=10, blank=True, choices=ModelTier, help_text="Instead of a provider and a model of its own."
+    )
+    provider = models.CharField(
+        max_length=40, blank=True, help_text="By its name: openai, anthropic, scripted, or one of the company's own."
+    )
+    model = models.CharField(max_length=120, blank=True, help_text="Empty: the provider's.")
     script = models.TextField(blank=True, help_text="The replies of a scripted agent.")
     tier = models.CharField(max_length=4, choices=Tier, blank=True)
     thinking = models.CharField(
@@ -104,6 +110,10 @@ class Agent(models.Model):
             models.CheckConstraint(condition=Q(policy__in=PolicyPreset.values), name="agent_policy_known"),
             models.CheckConstraint(condition=Q(manager=None) | ~Q(manager=F("id")), name="agent_not_its_own_manager"),
             models.CheckConstraint(condition=Q(max_concurrent_runs__gte=1), name="agent_may_run"),
+            models.CheckConstraint(
+                condition=Q(model_tier="") | Q(model_tier__in=ModelTier.values, provider="", model=""),
+                name="agent_names_tier_or_model",
+            ),
         ]
         indexes = [
             models.Index(

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from agents.adapters.thinking import ThinkingLevel
-from agents.models import Adapter, Agent, AgentStatus, PolicyPreset, Tier, Wakeup, WakeupState
+from agents.models import Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Tier, Wakeup, WakeupState
 from agents.models.run import Run
 from agents.services.instructions import keep_instructions
 from issues.activity import record
@@ -30,6 +30,7 @@ _CHOICES: dict[str, list[str]] = {
     "policy": PolicyPreset.values,
     "tier": ["", *Tier.values],
     "thinking": ["", *ThinkingLevel],
+    "model_tier": ["", *ModelTier.values],
 }
 _PLAIN = ("max_output_tokens", "max_concurrent_runs", "schedule_minutes")
 
@@ -61,8 +62,8 @@ def hire_agent(
 
 @service
 def edit_agent(*, actor: Actor, agent: Agent, **fields: Any) -> Agent:
-    """Change any of name, role, title, description, instructions, knowledge, adapter, provider, model, script, tier,
-    thinking, policy, limits and schedule."""
+    """Change any of name, role, title, description, instructions, knowledge, adapter, provider and model or model tier,
+    script, tier, thinking, policy, limits and schedule."""
     require(actor, Right.MANAGE_AGENTS, agent.company)
     agent = _lock(agent)
     before = {field: getattr(agent, field, None) for field in fields}
@@ -206,6 +207,8 @@ def _set_fields(agent: Agent, **fields: Any) -> None:
         elif field not in _PLAIN:
             raise Invalid(f"An agent has no “{field}”.", field=field)
         setattr(agent, field, value)
+    if agent.model_tier and (agent.provider or agent.model):
+        raise Invalid("An agent names a tier, or a provider and model; not both.", field="model_tier")
 
 
 def _check_manager(company: Company, manager: Agent | None) -> Agent | None:

@@ -134,9 +134,9 @@ def why_no_start(company: Company, agent: Agent, at_work: Sequence[int]) -> str 
     if not agent.is_active:
         return f"@{agent.handle} is {agent.get_status_display().lower()}."
     if at_work.count(agent.pk) >= agent.max_concurrent_runs:
-        return f"@{agent.handle} is at work on {_count_runs(agent.max_concurrent_runs)} already."
+        return f"@{agent.handle} is at work on {count_runs(agent.max_concurrent_runs)} already."
     if len(at_work) >= company.max_concurrent_runs:
-        return f"The company has {_count_runs(company.max_concurrent_runs)} under way, its limit."
+        return f"The company has {count_runs(company.max_concurrent_runs)} under way, its limit."
     return None
 
 
@@ -208,5 +208,6 @@ def _external_run(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], begun_b
     )
 
 
-def _count_runs(number: int) -> str:
-    return "one run" if number == 1 else f"{number} runs"
+def count_runs(number: int) -> str:
+    """One run, 7 runs."""
+    return "one run" if number == 1 else f"{number:,} runs"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from django.db.models import F, Q
 from django.utils import timezone
 
-from agents.models import Agent, Budget, Reservation, Run, Spending, Wakeup, WakeupState
+from agents.models import Agent, Budget, Reservation, Run, Spending
+from agents.services.wakeups import look_again
 from issues.activity import record
 from issues.actors import SYSTEM, Actor
 from issues.effects import service
@@ -72,7 +73,7 @@ def set_budget(
     budget, _ = Budget.objects.update_or_create(company=company, agent=agent, defaults=limits)
     record(actor, "budget.set", company, agent=agent.pk if agent else None, **limits)
     Spending.objects.filter(company=company, agent=agent).update(warned_at=None, stopped_at=None)
-    _wake_waiting(company)
+    look_again(company)
     return budget
 
 
@@ -126,13 +127,38 @@ def settle(run: Run, spent: Cost | None) -> None:
     for row, budget in bounded:
         _tell_if_near(run.company, row, budget)
     if bounded:
-        _wake_waiting(run.company)
+        look_again(run.company)
 
 
 def settle_unknown(run: Run) -> None:
     """Settle a run that ended without an answer. A call that was under way may have been billed: what was set aside
     for it counts. One that never asked has spent nothing."""
     settle(run, None if run.prompt_built_at is not None else NOTHING)
+
+
+def require_room(company: Company, worst: Cost) -> None:
+    """Raise OverBudget unless the company's budget has room for a call beside all runs. Nothing is set aside for one so
+    small."""
+    budget = Budget.objects.filter(company=company, agent=None).first()
+    row = Spending.objects.filter(company=company, agent=None, month=this_month()).first()
+    if budget is not None and row is not None:
+        _check_room(row, budget, worst, starts_run=False)
+
+
+def charge(company: Company, cost: Cost) -> None:
+    """Count what a call beside all runs cost, inside the caller's transaction."""
+    month = this_month()
+    Spending.objects.get_or_create(company=company, agent=None, month=month)
+    row = Spending.objects.select_for_update().get(company=company, agent=None, month=month)
+    _add(
+        [(row, None)],
+        tokens=cost.tokens,
+        microdollars=cost.microdollars or 0,
+        unpriced_calls=1 if cost.microdollars is None else 0,
+    )
+    budget = Budget.objects.filter(company=company, agent=None).select_related("agent").first()
+    if budget is not None:
+        _tell_if_near(company, row, budget)
 
 
 def is_budget_low(run: Run) -> bool:
@@ -234,12 +260,3 @@ def _tell(company: Company, budget: Budget, kind: str, words: str) -> None:
 
 def _amount(name: str, value: int) -> str:
     return f"${value / 1_000_000:,.2f}" if name == "microdollars" else f"{value:,} {name}"
-
-
-def _wake_waiting(company: Company) -> None:
-    """Look again at what waits; what still has to wait is held back once more. Retries keep their time."""
-    from agents.services.wakeups import ring_after_commit
-
-    waiting = Wakeup.objects.filter(company=company, state=WakeupState.PENDING, tries=0).exclude(waiting_because="")
-    if waiting.update(due_at=timezone.now()):
-        ring_after_commit()

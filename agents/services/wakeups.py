@@ -14,7 +14,7 @@ from agents.models import Agent, AgentStatus, Run, Wakeup, WakeupSource, WakeupS
 from issues.activity import record
 from issues.actors import SYSTEM, Actor, Person, Worker
 from issues.effects import Wake, savepoint, service
-from issues.models import Activity, ActorKind, InboxKind, Issue, Member, Status
+from issues.models import Activity, ActorKind, Company, InboxKind, Issue, Member, Status
 from issues.policies import Right, require
 from issues.refusals import Conflict, NotFound
 from issues.services.inbox import settle_issue, tell_board
@@ -149,6 +149,16 @@ def leading_wakeup(wakeups: Sequence[Wakeup]) -> Wakeup:
     """Of the wakeups that a run delivers, the one whose depth and chain it continues: a person's if there is one, else
     the deepest, of equals the oldest."""
     return min(wakeups, key=lambda wakeup: (not wakeup.is_from_person, -wakeup.depth, wakeup.pk))
+
+
+def look_again(company: Company | None) -> None:
+    """Look again, at once, at what waits in the company, or everywhere; what still has to wait is held back once more.
+    Retries keep their time."""
+    waiting = Wakeup.objects.filter(state=WakeupState.PENDING, tries=0).exclude(waiting_because="")
+    if company is not None:
+        waiting = waiting.filter(company=company)
+    if waiting.update(due_at=timezone.now()):
+        ring_after_commit()
 
 
 def ring_after_commit() -> None:

@@ -12,8 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from agents.adapters.registry import PROVIDERS
-from agents.models import Agent, AgentStatus, PolicyPreset, Run, Tier
+from agents.models import Agent, AgentStatus, ModelTier, PolicyPreset, Run, Tier
 from agents.models.run import LIVE
 from agents.services.agents import (
     edit_agent,
@@ -24,6 +23,7 @@ from agents.services.agents import (
     set_manager,
     terminate_agent,
 )
+from agents.services.providers import provider_names
 from agents.services.wakeups import run_agent
 from agents.views.lookup import find_agent
 from issues.markdown import Place
@@ -38,6 +38,8 @@ ISSUES_SHOWN = 20
 
 _LINES = ("name", "role", "title", "description", "provider", "model", "policy", "tier")
 _TEXTS = ("instructions", "knowledge")
+_TIER = "tier:"
+"""Before a tier among the providers to choose from: no provider's name has a colon."""
 
 
 LARGE = 40
@@ -109,7 +111,7 @@ def agent_page(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
 @company_page
 def hire(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method != "POST":
-        return _form_page(request, visit, {"policy": first_preset(visit.company), "provider": _default_provider()})
+        return _form_page(request, visit, {"policy": first_preset(visit.company), "provider": _default_provider(visit)})
     try:
         agent = hire_agent(
             actor=visit.person,
@@ -131,6 +133,7 @@ def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
     if request.method != "POST":
         values = {name: getattr(agent, name) for name in (*_LINES, *_TEXTS)}
         values |= {"manager": str(agent.manager_id or ""), "schedule_minutes": agent.schedule_minutes or ""}
+        values |= {"provider": f"{_TIER}{agent.model_tier}"} if agent.model_tier else {}
         return _form_page(request, visit, values, agent=agent)
     try:
         edit_agent(actor=visit.person, agent=agent, **_fields(request.POST))
@@ -239,6 +242,10 @@ def _manager(visit: Visit, value: str) -> Agent | None:
 def _fields(form: Any) -> dict[str, Any]:
     """What the form says of an agent. Fields that it does not show stay as they are."""
     fields: dict[str, Any] = {name: form[name] for name in (*_LINES, *_TEXTS) if name in form}
+    if "provider" in fields:
+        asks = fields["provider"]
+        is_tier = asks.startswith(_TIER)
+        fields |= {"model_tier": asks.removeprefix(_TIER), "provider": ""} if is_tier else {"model_tier": ""}
     if "schedule_minutes" in form:
         value = form["schedule_minutes"].strip()
         if value and not value.isdigit():
@@ -247,9 +254,9 @@ def _fields(form: Any) -> dict[str, Any]:
     return fields
 
 
-def _default_provider() -> str:
-    """What a new agent asks: nothing yet named means what the installation offers."""
-    return "" if settings.LLM.any else "scripted"
+def _default_provider(visit: Visit) -> str:
+    """What a new agent asks: a script where nothing is set up that it could ask."""
+    return "" if settings.LLM.any or visit.company.providers_stamp else "scripted"
 
 
 def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int = 200, **more: Any) -> HttpResponse:
@@ -257,7 +264,8 @@ def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int =
         "at": reverse("agents", args=[visit.company.slug]),
         "values": values,
         "managers": Names(visit.company).present_agents,
-        "providers": PROVIDERS,
+        "providers": provider_names(visit.company),
+        "model_tiers": [(f"{_TIER}{tier.value}", tier.label) for tier in ModelTier],
         "policies": list(PolicyPreset),
         "tiers": list(Tier),
         **more,

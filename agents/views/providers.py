@@ -1,55 +1,58 @@
-"""Models and providers: what this installation can ask, how it has been answering, and which agent asks what."""
+"""Models: whom the company can ask, how each has been answering, what the tiers mean, who steps in, who asks what."""
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
 
-from agents.adapters.registry import PROVIDERS, ProviderSpec
+from agents.adapters.registry import load_providers
 from agents.catalogue import ModelEntry
-from agents.models import Adapter, Agent, ModelCall
+from agents.model_choices import ModelChoice, chain_of, tiers_of
+from agents.models import Adapter, Agent, CompanyProvider, ModelTier
 from agents.own_models import entry_for, own_models
-from engine.routing import NoProvider, choose_endpoint
+from agents.services.breakers import reset_breaker
+from agents.services.providers import (
+    LONGEST_CHAIN,
+    add_provider,
+    change_models,
+    edit_provider,
+    provider_names,
+    remove_provider,
+)
+from engine.offers import offer_of, offers_of
+from engine.routing import NoProvider, Route, routes_of
+from engine.trying import Tried, try_provider
+from issues.effects import unit
 from issues.models.company import THINKING_LEVELS
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, show
-from issues.refusals import Refusal
+from issues.refusals import Invalid, NotFound, Refusal
 from issues.services.companies import change_company
 
-HEALTH = datetime.timedelta(hours=24)
-"""How far back the health of a provider looks."""
+SPARE_LINKS = 2
+"""Empty lines at the end of the chain's form."""
 
-DEFAULTS = ("default_provider", "default_model", "light_model", "default_thinking")
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A provider with whether it can be asked here, by what, and how its calls went lately."""
-
-    spec: ProviderSpec
-    is_configured: bool
-    how: str
-    calls: int
-    errors: int
-    last: datetime.datetime | None
+TIERS_MEAN = {
+    ModelTier.STANDARD: ("What agents ask that name nothing.", "The first that is ready"),
+    ModelTier.LIGHT: ("Small work in the background, like summing up.", "As standard"),
+    ModelTier.STRONG: ("For agents with hard work.", "As standard"),
+}
+"""What each is for, and what it means where the company says nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """An agent with the model that would answer it now, or why none would."""
+    """An agent with whom it asks now, and who steps in; or why nobody would answer."""
 
     agent: Agent
     somebody: Somebody | None
-    provider: str = ""
-    model: str = ""
+    route: Route | None = None
+    others: tuple[Route, ...] = ()
     entry: ModelEntry | None = None
     problem: str = ""
 
@@ -57,71 +60,169 @@ class Asking:
 @require_http_methods(["GET", "HEAD", "POST"])
 @company_page
 def providers(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Posted to, it sets what agents ask that name nothing themselves."""
+    """Posted to, it sets what the tiers mean, who steps in, and how much is thought."""
     if request.method != "POST":
         return _page(request, visit)
-    changes = {name: request.POST.get(name, "").strip() for name in DEFAULTS}
     try:
-        change_company(actor=visit.person, company=visit.company, **changes)
+        with unit():
+            change_models(
+                actor=visit.person, company=visit.company, tiers=_sent_tiers(request), chain=_sent_chain(request)
+            )
+            if "default_thinking" in request.POST:
+                level = request.POST["default_thinking"]
+                change_company(actor=visit.person, company=visit.company, default_thinking=level)
     except Refusal as refusal:
-        return _page(request, visit, refusal=refusal)
-    to = reverse("providers", args=[visit.company.slug])
-    return changed(request, "The defaults are saved.", to=to, moves_on=True)
+        return _page(request, visit, refusal=refusal, about="models")
+    return changed(request, "Who answers is saved.", to=_home(visit), moves_on=True)
 
 
-def _offered(visit: Visit) -> list[Offered]:
-    since = timezone.now() - HEALTH
-    figures = {
-        row["provider"]: row
-        for row in ModelCall.objects.filter(company=visit.company, started_at__gte=since)
-        .values("provider")
-        .annotate(calls=Count("pk"), errors=Count("pk", filter=~Q(error_kind="")), last=Max("started_at"))
-    }
-    nothing: dict[str, Any] = {"calls": 0, "errors": 0, "last": None}
-    offered = []
-    for spec in PROVIDERS:
-        how = _how(spec.name)
-        row = figures.get(spec.name, nothing)
-        offered.append(Offered(spec, bool(how) or not spec.calls_model, how, row["calls"], row["errors"], row["last"]))
-    return offered
+@sensitive_post_parameters("secret")
+@require_POST
+@company_page
+def add(request: HttpRequest, visit: Visit) -> HttpResponse:
+    sent = request.POST
+    try:
+        provider = add_provider(
+            actor=visit.person,
+            company=visit.company,
+            name=sent.get("name", ""),
+            protocol=sent.get("protocol", ""),
+            base_url=sent.get("base_url", ""),
+            key=sent.get("secret", ""),
+            model=sent.get("model", ""),
+            max_concurrent_runs=_number(sent.get("max_concurrent_runs", "")),
+        )
+    except Refusal as refusal:
+        return _page(request, visit, refusal=refusal, about="new")
+    said = f"{provider.name} is added. Try it, to see that it answers."
+    return changed(request, said, to=_home(visit), moves_on=True)
 
 
-def _how(provider: str) -> str:
-    """By what a provider is configured; empty if it is not. Keys themselves are shown nowhere."""
-    llm = settings.LLM
-    match provider:
-        case "openai" if llm.compatible_base_url:
-            return "TRIMUS_LLM_BASE_URL"
-        case "openai" if llm.openai_api_key:
-            return "OPENAI_API_KEY"
-        case "anthropic" if llm.anthropic_api_key:
-            return "ANTHROPIC_API_KEY"
-    return ""
+@sensitive_post_parameters("secret")
+@require_POST
+@company_page
+def edit(request: HttpRequest, visit: Visit, provider: str) -> HttpResponse:
+    """An empty key leaves the one there is; a box takes it away."""
+    sent = request.POST
+    row = _own(visit, provider)
+    key = "" if "without_key" in sent else sent.get("secret", "").strip() or None
+    try:
+        edit_provider(
+            actor=visit.person,
+            provider=row,
+            key=key,
+            base_url=sent.get("base_url", ""),
+            model=sent.get("model", ""),
+            max_concurrent_runs=_number(sent.get("max_concurrent_runs", "")),
+        )
+    except Refusal as refusal:
+        return _page(request, visit, refusal=refusal, about=row.name)
+    return changed(request, f"{row.name} is changed.", to=_home(visit), moves_on=True)
+
+
+@require_POST
+@company_page
+def remove(request: HttpRequest, visit: Visit, provider: str) -> HttpResponse:
+    row = _own(visit, provider)
+    remove_provider(actor=visit.person, provider=row)
+    return changed(request, f"{row.name} and its key are removed.", to=_home(visit), moves_on=True)
+
+
+@require_POST
+@company_page
+def try_it(request: HttpRequest, visit: Visit, provider: str) -> HttpResponse:
+    """Ask it for one word and show what happened."""
+    offer = offer_of(visit.company, provider)
+    tried = try_provider(actor=visit.person, company=visit.company, name=offer.name)
+    return _page(request, visit, tried=tried)
+
+
+@require_POST
+@company_page
+def reset(request: HttpRequest, visit: Visit, provider: str) -> HttpResponse:
+    """Let one that is left alone be asked again at once."""
+    offer = offer_of(visit.company, provider)
+    if offer.route is not None:
+        reset_breaker(actor=visit.person, company=visit.company, key=offer.route.key, provider=offer.name)
+    return changed(request, f"{offer.name} is asked again from now on.", to=_home(visit), moves_on=True)
+
+
+def _home(visit: Visit) -> str:
+    return reverse("providers", args=[visit.company.slug])
+
+
+def _own(visit: Visit, name: str) -> CompanyProvider:
+    row = visit.company.providers.filter(name=name).select_related("company").first()
+    if row is None:
+        raise NotFound("There is no such provider.")
+    return row
+
+
+def _number(value: str) -> int | None:
+    if not value.strip():
+        return None
+    if not value.strip().isdecimal():
+        raise Invalid("How many runs at a time is a number.", field="max_concurrent_runs")
+    return int(value)
+
+
+def _sent_tiers(request: HttpRequest) -> dict[str, ModelChoice]:
+    return {tier: _sent_choice(request, tier) for tier in ModelTier}
+
+
+def _sent_chain(request: HttpRequest) -> list[ModelChoice]:
+    """The lines that name somebody, in order."""
+    lines = [_sent_choice(request, f"chain-{number}") for number in range(LONGEST_CHAIN + SPARE_LINKS)]
+    return [line for line in lines if line != ModelChoice()]
+
+
+def _sent_choice(request: HttpRequest, name: str) -> ModelChoice:
+    sent = request.POST
+    return ModelChoice(sent.get(f"{name}-provider", "").strip(), sent.get(f"{name}-model", "").strip())
 
 
 def _asking(agent: Agent, somebody: Somebody | None) -> Asking:
     if agent.adapter == Adapter.EXTERNAL:
         return Asking(agent, somebody, problem="It works outside of Trimus, by a key of its own.")
     try:
-        route = choose_endpoint(agent)
+        first, *others = routes_of(agent)
     except NoProvider as missing:
         return Asking(agent, somebody, problem=str(missing))
-    entry = entry_for(route.endpoint, route.model)
-    return Asking(agent, somebody, provider=route.endpoint.provider, model=route.model, entry=entry)
+    return Asking(agent, somebody, first, tuple(others), entry_for(first.endpoint, first.model))
 
 
-def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None) -> HttpResponse:
-    names = Names(visit.company)
-    agents = Agent.objects.filter(company=visit.company).present().select_related("company").order_by("name", "pk")
-    sent = refusal is not None
-    context = {
-        "at": reverse("settings", args=[visit.company.slug]),
+def _page(
+    request: HttpRequest,
+    visit: Visit,
+    *,
+    refusal: Refusal | None = None,
+    about: str = "",
+    tried: Tried | None = None,
+) -> HttpResponse:
+    """`about` is the form that was refused: it comes back as it was sent, but for the key."""
+    company = visit.company
+    company.refresh_from_db()
+    names = Names(company)
+    agents = Agent.objects.filter(company=company).present().select_related("company").order_by("name", "pk")
+    offers = offers_of(company)
+    sent_models = about == "models"
+    tiers = tiers_of(company) if not sent_models else _sent_tiers(request)
+    chain = list(chain_of(company) if not sent_models else _sent_chain(request))
+    context: dict[str, Any] = {
+        "at": reverse("settings", args=[company.slug]),
         "here": "providers",
-        "offered": _offered(visit),
+        "offers": offers,
+        "is_new_here": not any(offer.is_ready for offer in offers if offer.protocol.calls_model),
         "asking": [_asking(agent, names.agents.get(agent.pk)) for agent in agents],
-        "values": {name: request.POST.get(name, "") if sent else getattr(visit.company, name) for name in DEFAULTS},
-        "providers": PROVIDERS,
+        "tiers": [(tier, *words, tiers.get(tier, ModelChoice())) for tier, words in TIERS_MEAN.items()],
+        "chain": [*chain, *[ModelChoice()] * min(SPARE_LINKS, LONGEST_CHAIN - len(chain))],
+        "thinking": request.POST.get("default_thinking", "") if sent_models else company.default_thinking,
+        "names": provider_names(company),
+        "protocols": [spec for spec in load_providers().values() if spec.takes_key],
         "levels": THINKING_LEVELS,
+        "sent": request.POST,
+        "about": about,
+        "tried": tried,
         "problem": own_models().problem if visit.is_owner else "",
         "refusal": refusal,
     }

@@ -49,10 +49,7 @@ class CompanyShape(CompanyRowShape):
     retention_days = serializers.IntegerField()
     file_quota_mib = serializers.IntegerField(help_text="Room for attachments and every version of workspace files.")
     file_bytes = serializers.IntegerField(help_text="What they take now.")
-    default_provider = serializers.CharField()
-    default_model = serializers.CharField()
     default_thinking = serializers.CharField(help_text="Empty: not at all.")
-    light_model = serializers.CharField(help_text="For small work in the background.")
     checkpoints = serializers.BooleanField(help_text="Whether long issues are summed up.")
 
 
@@ -80,10 +77,7 @@ class CompanyForm(Form):
     prompt_budget = serializers.IntegerField(required=False, min_value=2_000, max_value=10_000_000)
     retention_days = serializers.IntegerField(required=False, min_value=1, max_value=3_650)
     file_quota_mib = serializers.IntegerField(required=False, min_value=1, max_value=1_000_000_000)
-    default_provider = serializers.CharField(required=False, allow_blank=True, max_length=40)
-    default_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
     default_thinking = serializers.ChoiceField(choices=["", *THINKING_LEVELS], required=False)
-    light_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
     checkpoints = serializers.BooleanField(required=False)
 
 

@@ -60,10 +60,14 @@ class Company(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(1_000_000_000)],
         help_text="MiB that attachments and every version of workspace files may take together.",
     )
-    default_provider = models.CharField(max_length=40, blank=True)
-    default_model = models.CharField(max_length=120, blank=True)
-    light_model = models.CharField(
-        max_length=120, blank=True, help_text="For small work in the background; empty: the agent's own model."
+    model_tiers = models.JSONField(
+        default=dict, blank=True, help_text="Provider and model of each tier: light, standard, strong."
+    )
+    model_chain = models.JSONField(
+        default=list, blank=True, help_text="Providers and models that answer, in turn, when an agent's own fails."
+    )
+    providers_stamp = models.CharField(
+        max_length=32, blank=True, editable=False, help_text="Changes with its own providers; empty: it has none."
     )
     checkpoints = models.BooleanField(
         default=True, help_text="Sum up the comments of long issues, which then stand in prompts for what does not fit."

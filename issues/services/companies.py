@@ -36,10 +36,7 @@ SETTINGS = (
     "prompt_budget",
     "retention_days",
     "file_quota_mib",
-    "default_provider",
-    "default_model",
     "default_thinking",
-    "light_model",
     "checkpoints",
 )
 

@@ -7,8 +7,10 @@ import datetime
 from django.utils import timezone
 
 from agents.models import (
+    Breaker,
     Budget,
     Checkpoint,
+    CompanyProvider,
     DryRun,
     ModelCall,
     Note,
@@ -23,6 +25,7 @@ from agents.models import (
 )
 from agents.services.wakeups import run_heartbeat
 from issues.models import Company, InboxItem, KeptAnswer, Notice, PolicyRule, ReactionKind
+from issues.sealing import seal
 from issues.services.accounts import issue_login_link
 from issues.services.blockers import add_blockers
 from issues.services.comments import edit_comment, write_comment
@@ -93,6 +96,10 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Reservation.objects.create(run=run, month=month)
     KeptAnswer.objects.create(caller="user 1", key=str(number), call_hash="0")
     Pulse.objects.create(name=f"part {number}", felt_at=now)
+    CompanyProvider.objects.create(company=company, name=f"own-{number}", protocol="openai", sealed_key=seal("sk-1234"))
+    Breaker.objects.create(
+        key=str(number), company=company, provider="own", host="own.test", error_kind="network", failed_at=now
+    )
     TokenFactor.objects.create(provider="scripted", model=f"model {number}", factor=1.0)
     PolicyRule.objects.create(
         company=company,

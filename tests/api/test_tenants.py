@@ -72,6 +72,7 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
     return {
         "<slug:key>": company.key,
         "<slug:reaction>": "agree",
+        "<slug:name>": build.provider(company, CANARY, model=CANARY).name,
         "<issue:identifier>": issue.identifier,
         "<issue:blocker>": blocker.identifier,
         "projects/<id:id>": build.project(company, CANARY).pk,
@@ -190,5 +191,6 @@ def _body(address: str, method: str) -> dict[str, Any]:
         "questions": {"question": "Mine?"},
         "decision": {"status": "approved"},
         "actions": {"text": "/priority high"},
+        "providers": {"name": "mine", "protocol": "openai"},
     }
     return needed.get(address.rpartition("/")[2], {}) if method == "post" else {}

@@ -11,7 +11,9 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from agents.model_choices import ModelChoice
 from agents.models import Agent, Checkpoint, ModelCall, Run, Spending
+from agents.services.providers import change_models
 from agents.services.wakeups import run_heartbeat
 from engine.checkpoints import KEPT_NEWEST, checkpoint_after
 from engine.text.checkpoint_request import CHECKPOINT_CONTRACT
@@ -34,7 +36,8 @@ SUMMED_UP = COMMENTS + 1 - KEPT_NEWEST
 def issue(settings: Settings) -> Issue:
     """An issue of Ada's with more talk than her prompt has room for."""
     settings.LLM = KEYS
-    company, _ = build.company_with_founder(prompt_budget=4_000, light_model="a-small-model")
+    company, owner = build.company_with_founder(prompt_budget=4_000)
+    change_models(actor=owner, company=company, tiers={"light": ModelChoice("", "a-small-model")})
     ada = build.agent(company, "Ada", provider="openai", model="a-model-nobody-knows")
     with quietly():
         issue = build.issue(company, "Export loses rows", assignee=ada)

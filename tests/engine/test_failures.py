@@ -15,6 +15,7 @@ from engine.claim import claim_next
 from engine.completion import ANSWER_PLEASE
 from engine.delivery import BACKOFF, SPREAD, TRIES, give_back
 from engine.heartbeat import heartbeat
+from engine.routing import Route
 from engine.slots import database_turn
 from issues.actors import Person
 from issues.models import Company, InboxItem, InboxKind, Issue, Status
@@ -215,10 +216,10 @@ class TestBugs:
         mention(bob, other)
         whole = preparing.gather
 
-        def gather(run: Run) -> object:
+        def gather(run: Run, route: Route) -> object:
             if run.issue_id == issue.pk:
                 raise ZeroDivisionError("by nought")
-            return whole(run)
+            return whole(run, route)
 
         monkeypatch.setattr(preparing, "gather", gather)
         states = {run.agent_id: (run.state, run.error) for run in run_all()}

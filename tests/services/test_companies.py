@@ -11,7 +11,9 @@ from django.apps import apps
 from django.db.models import Model
 from django.utils import timezone
 
+from agents.adapters.base import AdapterError, ErrorKind
 from agents.models import Agent, Checkpoint, DryRun
+from agents.services.breakers import Called, note_failure
 from agents.services.notebook import remember, write_note
 from agents.services.routines import fire_routine
 from agents.services.runs import cancel_run
@@ -242,6 +244,9 @@ def fill(company: Company) -> None:
     reserve(worker.run, Cost(1, 1), starts_run=True)
     DryRun.objects.create(company=company, run=worker.run, member=owner.member)
     fire_routine(routine=build.routine(company, ada), now=timezone.now() + timedelta(days=2))
+    build.provider(company)
+    down = Called(f"a key of {company.key}", "home", "home.test", own_of=company.pk)
+    note_failure(company, down, AdapterError(ErrorKind.AUTH, "It was refused."))
     create_agent_key(actor=owner, agent=bob)
     create_run_key(run=worker.run, expires_at=worker.run.deadline_at)
     watch_issue(actor=boss, issue=issue)

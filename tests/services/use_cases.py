@@ -18,9 +18,10 @@ from django.utils import timezone
 
 import agents.services
 import issues.services
-from agents.models import Agent, Note, Observation, Routine, Run, RunState, Skill
+from agents.model_choices import ModelChoice
+from agents.models import Agent, CompanyProvider, Note, Observation, Routine, Run, RunState, Skill
 from agents.services import agents as hiring
-from agents.services import dry_runs, notebook, routines, runs, skills, spending, wakeups
+from agents.services import breakers, dry_runs, notebook, providers, routines, runs, skills, spending, wakeups
 from agents.services.agents import worker_for
 from issues.actors import Actor, Person, Worker
 from issues.models import (
@@ -158,6 +159,10 @@ class World:
     @cached_property
     def routine(self) -> Routine:
         return build.routine(self.company, self.ada)
+
+    @cached_property
+    def provider(self) -> CompanyProvider:
+        return build.provider(self.company)
 
     @cached_property
     def key(self) -> ApiKey:
@@ -430,6 +435,25 @@ USE_CASES: dict[Service, UseCase] = {
     spending.set_budget: UseCase(
         lambda w, a: {"company": w.company, "agent": w.ada, "microdollars": 500_000}, OWNER, DENY, "budget.set"
     ),
+    providers.add_provider: UseCase(
+        lambda w, a: {"company": w.company, "name": "home", "protocol": "openai", "key": "sk-of-the-company"},
+        OWNER,
+        DENY,
+        "provider.added",
+    ),
+    providers.edit_provider: UseCase(
+        lambda w, a: {"provider": w.provider, "model": "another"}, OWNER, DENY, "provider.edited"
+    ),
+    providers.remove_provider: UseCase(lambda w, a: {"provider": w.provider}, OWNER, DENY, "provider.removed"),
+    providers.change_models: UseCase(
+        lambda w, a: {"company": w.company, "tiers": {"strong": ModelChoice("openai", "large")}},
+        OWNER,
+        DENY,
+        "models.changed",
+    ),
+    breakers.reset_breaker: UseCase(
+        lambda w, a: {"company": w.company, "key": "0", "provider": "openai"}, BOARD, DENY, "provider.reset"
+    ),
     routines.create_routine: UseCase(
         lambda w, a: {
             "company": w.company,
@@ -470,6 +494,7 @@ WITHOUT_ACTOR: frozenset[Service] = frozenset(
         accounts.issue_login_link,
         accounts.use_login_link,
         # What time and the worker do.
+        breakers.note_failure,
         keys.create_run_key,
         routines.fire_routine,
         wakeups.wake_on_schedule,

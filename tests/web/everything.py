@@ -69,6 +69,7 @@ def one_of_everything(company: Company, founder: Person) -> Everything:
         "skill": build.skill(company, CANARY, CANARY).pk,
         "member": build.member_row(build.member(company, handle=CANARY)).pk,
         "key": create_agent_key(actor=founder, agent=agent, name=CANARY)[0].pk,
+        "provider": build.provider(company, CANARY, model=CANARY).name,
         "view": build.saved_view(company, CANARY, shared=True).pk,
         "routine": build.routine(company, agent, title=CANARY).pk,
     }
