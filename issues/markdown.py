@@ -31,11 +31,20 @@ then agents would see what people do not."""
 MOST_CELLS = 10_000
 """Cells of all tables together. A sparse table of 10 kB can make a million of them."""
 
-MOST_BRACKETS = 10_000
-"""Opening brackets. markdown-it looks for the end of each: 64,000 that never close take it 2 s, 10,000 take 60 ms."""
+MOST_MARKS = 10_000
+"""Characters that may open a link or emphasis: `[`, `*`, `_` and `~` together. markdown-it looks for the end of each,
+and what lies between brackets it reads twice. Of 64 kB, 50,000 asterisks between brackets take it 2.8 s, 20,000 marks
+1 s, 10,000 half a second. With this and the limits beside it, no child that could be ended is needed to hold a
+rendering under a second: `tests/web/test_markdown.py` tries the shapes that cost most."""
+
+MOST_ITEMS = 10_000
+"""Items of lists and levels of quotations that lines begin with. 30,000 take 1 s."""
 
 MOST_BYTES = 64_000
 """Longer texts are shown plain; no text of the tracker is longer."""
+
+_BEGINS = re.compile(r"^(?:[ \t]*(?:[-*+>]|\d{1,9}[.)]))+", re.MULTILINE)
+_ITEM = re.compile(r"[-*+>.)]")
 
 HIDDEN = re.compile(
     "[\u00ad\u061c\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
@@ -105,7 +114,8 @@ def _plain(text: str) -> SafeString:
 def _costs_too_much(text: str) -> bool:
     return (
         len(text.encode("utf-8", "replace")) > MOST_BYTES
-        or text.count("[") > MOST_BRACKETS
+        or sum(map(text.count, "[*_~")) > MOST_MARKS
+        or sum(len(_ITEM.findall(begin)) for begin in _BEGINS.findall(text)) > MOST_ITEMS
         or _count_cells(text) > MOST_CELLS
     )
 

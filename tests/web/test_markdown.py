@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
-from issues.markdown import MOST_CELLS, Place, render_markdown, show_hidden
+from issues.markdown import (
+    _BEGINS,
+    _ITEM,
+    MOST_BYTES,
+    MOST_CELLS,
+    MOST_ITEMS,
+    MOST_MARKS,
+    Place,
+    _render,
+    render_markdown,
+    show_hidden,
+)
 from issues.rendered import RenderedTexts
 
 PLACE = Place("ACME", frozenset({"ada", "bob.b"}))
@@ -113,13 +125,48 @@ def test_a_joined_pictograph_is_left_whole() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["> " * 16 + "deep", "- " * 16 + "deep", "|a" * 200 + "\n" + "|-" * 200 + "\n" + "|x\n" * 60, "[" * 20_000],
-    ids=["quotations", "lists", "cells", "brackets"],
+    [
+        "> " * 16 + "deep",
+        "- " * 16 + "deep",
+        "|a" * 200 + "\n" + "|-" * 200 + "\n" + "|x\n" * 60,
+        "[" * 20_000,
+        "[**" * 20_000,
+    ],
+    ids=["quotations", "lists", "cells", "brackets", "emphasis in brackets"],
 )
 def test_what_would_be_dropped_or_slow_is_shown_plain_and_whole(text: str) -> None:
     shown = render(text)
     assert shown.startswith("<pre>")
     assert len(re.sub(r"<[^>]*>|&[a-z]+;", "x", shown)) >= len(text)
+
+
+SLOWEST = [
+    "[****", "[__", "[*_~~", "![**", "[**a**", "[_a_", "[*a_", "**[a](b)", "[a](", "[a](<b", "[a][b]", "*a ", "_a_\n\n",
+    "**<", "~~a", "`", "`a``", "- a\n", "*  - a\n", "> - a\n", "<\n\n", "|\n\n", "<a@b", "http://a ", "@ada ",
+    "ACME-1 ", "&amp;", "\\*", "[a]: b\n", "#\n", "\u200b", "```py\na\n```\n", "```html\n<a ", "```sql\n'",
+    "> " * 14 + "*a*\n", "- " * 14 + "[a\n", "|a" * 10 + "|\n" + "|-" * 10 + "|\n" + "|*a*" * 10 + "|\n",
+]  # fmt: skip
+"""Of some 10,000 shapes, alone, in pairs and by chance, those that took longest, and one of each kind of syntax."""
+
+
+@pytest.mark.parametrize("shape", SLOWEST)
+def test_no_text_holds_a_worker_for_a_second(shape: str) -> None:
+    """At the limit of bytes, and at that of marks with something between them."""
+    marks = sum(map(shape.count, "[*_~"))
+    size = len(shape.encode())
+    most = min(MOST_BYTES // size, MOST_MARKS // marks) if marks else MOST_BYTES // size
+    begun = len(_ITEM.findall("".join(_BEGINS.findall(shape))))
+    most = min(most, MOST_ITEMS // begun) if begun else most
+    room = MOST_BYTES // most - size
+    for text in (shape * most, (shape + "x" * room) * most, (shape + " " * room) * most):
+        # A machine under load counts more; what is too slow is so each time.
+        assert any(_seconds(text) < 1 for _ in range(3))
+
+
+def _seconds(text: str) -> float:
+    begin = time.thread_time()
+    _render(text, PLACE)
+    return time.thread_time() - begin
 
 
 def test_a_table_within_the_limit_stays_a_table() -> None:
