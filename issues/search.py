@@ -98,7 +98,10 @@ def find_hits(company: Company, text: str, *, limit: int = MOST_HITS) -> list[Hi
     for place, pk, comment in _found(company, words):
         places.setdefault(pk, (place, comment))
     number = read_number(text)
-    rows = Issue.objects.filter(Q(pk__in=list(places)) | Q(number=number), company=company).defer("description")
+    wanted = Q(pk__in=list(places))
+    if number is not None:
+        wanted |= Q(number=number)
+    rows = company.issues.filter(wanted).defer("description")
     phrase = _comparable(" ".join(words))
     hits = []
     for issue in rows:
