@@ -15,7 +15,7 @@ import gzip
 import json
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -71,22 +71,30 @@ class Row:
 
 def measure(key: str, count: int) -> list[dict[str, object]]:
     """Fill a company and ask for each page. Runs in a process of its own, on a database of its own."""
+    from django.db import connection
+
+    from benchmarks.archive import fill
+
+    founder = fill(key, count)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")  # which it does by itself, a minute later
+    return [asdict(row) for row in ask_each(key, founder, count)]
+
+
+def ask_each(key: str, founder: str, count: int) -> Iterator[Row]:
+    """Each page, asked for by the founder, again and again."""
     from django.conf import settings
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    from benchmarks.archive import fill
     from issues.models import User
 
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.SECURE_SSL_REDIRECT = False
     client = Client()
-    client.force_login(User.objects.get(username=fill(key, count)))
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")  # which it does by itself, a minute later
-    rows = []
+    client.force_login(User.objects.get(username=founder))
     for page in PAGES:
         address = f"/{key.lower()}/{page.address.replace('KEY', key)}"
         with CaptureQueriesContext(connection) as queries:
@@ -99,17 +107,8 @@ def measure(key: str, count: int) -> list[dict[str, object]]:
             client.get(address)
             taken.append((time.perf_counter() - began[0], time.process_time() - began[1]))
         wall, processor = (statistics.median(times) * 1_000 for times in zip(*taken[WARM_UP:], strict=True))
-        rows.append(
-            Row(
-                page.name,
-                count,
-                round(wall, 1),
-                round(processor, 1),
-                len(gzip.compress(answer.content)),
-                asked,
-            )
-        )
-    return [asdict(row) for row in rows]
+        weight = len(gzip.compress(answer.content))
+        yield Row(page.name, count, round(wall, 1), round(processor, 1), weight, asked)
 
 
 def show(rows: Sequence[Row]) -> None:

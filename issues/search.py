@@ -11,6 +11,7 @@ What is found is bounded by the newest that fit, so that a word that stands ever
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -29,8 +30,8 @@ MAX_WORDS = 8
 """Of a search; each further one would be one more pass over the texts."""
 MAX_WORD = 64
 """Characters of a word."""
-COMMENTS_FILTERED = 5_000
-"""The newest comments that fit, when a list is filtered: more than a list would be read for."""
+FILTERED = 5_000
+"""The newest issues, and comments, that fit, when a list is filtered: more than a list would be read for."""
 MOST_HITS = 50
 """The best of a search: who does not find it among them adds a word."""
 LOOKED_AT = 200
@@ -76,7 +77,8 @@ def read_number(text: str) -> int | None:
 
 
 def matching(issues: QuerySet[Issue], company: Company, text: str) -> QuerySet[Issue]:
-    """Those of the company's issues with the number that `text` is, or with all its words in one of their texts."""
+    """Those of the company's issues with the number that `text` is, or with all its words in one of their texts. Asks
+    the index at once: a page uses the answer many times."""
     words = read_words(text)
     if not words:
         return issues.none()
@@ -84,8 +86,13 @@ def matching(issues: QuerySet[Issue], company: Company, text: str) -> QuerySet[I
     if any(map(_UNSPACED.search, words)):
         return issues.filter(_reading(words) | Q(number=number))
     sql, values = _sources(company, words).everywhere
-    numbered = "SELECT id FROM issues_issue WHERE company_id = %s AND number = %s"
-    return issues.filter(pk__in=RawSQL(f"{sql} UNION {numbered}", [*values, company.pk, number]))  # noqa: S611 - the same
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"{sql} UNION SELECT id FROM issues_issue WHERE company_id = %s AND number = %s",
+            [*values, company.pk, number],
+        )
+        found = [pk for (pk,) in cursor.fetchall()]
+    return issues.filter(pk__in=_as_rows(found))
 
 
 def find_hits(company: Company, text: str, *, limit: int = MOST_HITS) -> list[Hit]:
@@ -150,12 +157,11 @@ class _Sources:
     @property
     def everywhere(self) -> Query:
         """The ids of issues that hold them anywhere."""
-        (issues, first), (comments, second) = self.issues, self.comments
-        newest = f"{comments} ORDER BY 1 DESC LIMIT {COMMENTS_FILTERED}"
-        return (
-            f"SELECT issue FROM ({issues}) AS titled UNION SELECT issue FROM ({newest}) AS said",
-            [*first, *second],
-        )
+        parts = [
+            f"SELECT issue FROM ({sql} ORDER BY 1 DESC LIMIT {FILTERED}) AS newest"
+            for sql, _ in (self.issues, self.comments)
+        ]
+        return " UNION ".join(parts), [*self.issues[1], *self.comments[1]]
 
 
 def _sources(company: Company, words: list[str]) -> _Sources:
@@ -189,6 +195,13 @@ def _sources(company: Company, words: list[str]) -> _Sources:
         issues=(issues.format("issues_words(title || ' ' || description)"), values),
         comments=(comments, values),
     )
+
+
+def _as_rows(ids: list[int]) -> RawSQL:
+    """The ids as one value of a statement, however many they are."""
+    if connection.vendor == "sqlite":
+        return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(ids)])
+    return RawSQL("SELECT unnest(%s::bigint[])", [ids])
 
 
 def _sqlite_word(word: str) -> str:

@@ -94,7 +94,8 @@ class Issues(Resource):
 class Search(Resource):
     @operation("Search issues", tag=TAG, query=SearchQuery, answer=IssueRowShape, paged=True)
     def get(self, *, query: Mapping[str, Any]) -> Page[Issue]:
-        """Issues with that number, or with all the words in one of their texts; the last changed first."""
+        """Issues with that number, or with all the words in one of their texts; the last changed first. Of
+        words that stand in thousands of texts, the newest 5,000 issues and 5,000 comments are looked at."""
         scope = scope_of(self.actor, query["company"])
         return self.page(matching(issue_rows(scope.company), scope.company, query["q"]), ORDERS["updated"], query)
 

@@ -149,6 +149,16 @@ def test_of_many_comments_that_fit_the_newest_is_shown(company: Company) -> None
     assert [hit.comment for hit in find_hits(company, "turbine")] == [last.pk]
 
 
+def test_a_list_filtered_by_a_word_that_stands_everywhere_holds_the_newest(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("issues.search.FILTERED", 2)
+    for _ in range(4):
+        build.issue(company, "Turbine")
+    build.comment(company.issues.get(number=1), "turbine")
+    assert set(matching(company.issues.all(), company, "turbine").values_list("number", flat=True)) == {1, 3, 4}
+
+
 def test_an_index_that_lost_what_keeps_it_is_mended_by_the_next_migration(company: Company) -> None:
     """As when SQLite makes a table anew."""
     with connection.cursor() as cursor:
