@@ -107,6 +107,24 @@ def test_the_welcome_is_printed_once_the_web_answers(start: Start) -> None:
     assert supervised.printed().count("It is ready") == 1
 
 
+def test_the_others_begin_once_the_web_answers(start: Start) -> None:
+    """It has the processors to itself until then: somebody waits for its pages."""
+    port = free_port()
+    supervised = start(
+        port=port, web=f"import time; time.sleep(1)\n{textwrap.dedent(SERVE.format(port=port))}", worker=IDLE
+    )
+    supervised.wait_for("worker | idle")
+    printed = supervised.printed()
+    assert printed.index("It is ready") < printed.index("worker | idle")
+
+
+def test_they_begin_all_the_same_when_it_does_not(start: Start) -> None:
+    supervised = start(web=IDLE, worker=IDLE)
+    supervised.wait_for("web    | idle")
+    assert "worker | idle" not in supervised.printed()
+    supervised.wait_for("worker | idle")
+
+
 def test_the_link_stays_out_of_the_arguments_that_everyone_can_read(start: Start) -> None:
     supervised = start(web=IDLE)
     supervised.wait_for("idle")

@@ -25,6 +25,8 @@ from trimus import lifeline
 # A child that lived this long did start; its next death is a new story.
 SETTLED_SECONDS = 30.0
 FIRST_DELAY_SECONDS = 0.5
+# The first process, whose pages somebody waits for, has the processors to itself until it answers, so long at most.
+HEAD_START_SECONDS = 4.0
 LONGEST_DELAY_SECONDS = 30.0
 # Deaths in a row, before everything first ran, that show that it never will.
 HOPELESS_STARTS = 3
@@ -99,6 +101,8 @@ class Supervisor:
 
     def __post_init__(self) -> None:
         self.children = [Child(name, command) for name, command in self.plan.commands.items()]
+        for child in self.children[1:]:
+            child.start_at = time.monotonic() + HEAD_START_SECONDS
 
     def run(self) -> int:
         """Supervise until stopped; the exit code for the whole."""
@@ -113,6 +117,7 @@ class Supervisor:
                 if not ready and answers(self.plan):
                     ready = True
                     self._welcome()
+                    self._start_the_rest()
                 time.sleep(POLL_SECONDS)
         finally:
             self._finish()
@@ -151,6 +156,12 @@ class Supervisor:
                 child.process = None
             if now >= child.start_at:
                 self._start(child, now)
+
+    def _start_the_rest(self) -> None:
+        """The first process is ready: those that gave it a head start need not wait longer."""
+        for child in self.children:
+            if child.process is None and not child.early_deaths:
+                child.start_at = 0.0
 
     def _start(self, child: Child, now: float) -> None:
         process = subprocess.Popen(

@@ -10,7 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
 from django.urls import reverse
 
 from issues.models import Company
@@ -22,6 +23,13 @@ from trimus.supervisor import Plan
 
 # Seconds that runs under way have to finish after TERM; the leases recover those that do not.
 GRACE_SECONDS = 20.0
+
+
+def is_behind() -> bool:
+    """Whether a migration is to be applied. Django's command, asked to apply none, takes as long as a whole process to
+    find out what else there is to say about models."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 class Command(BaseCommand):
@@ -80,7 +88,8 @@ class Command(BaseCommand):
         self.stdout.write("Preparing the database and the pages …")
         self.stdout.flush()
         settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-        call_command("migrate", interactive=False, verbosity=0)
+        if is_behind():
+            call_command("migrate", interactive=False, verbosity=0)
         collect_if_changed()
 
     def _offer_demo(self, demo: bool) -> None:
