@@ -79,7 +79,7 @@ def try_provider(*, actor: Actor, company: Company, name: str, model: str = "") 
     except AdapterError as failure:
         with database_turn():
             _write_down(company, route, entry, failure.usage, started, failure=failure)
-        return Tried(False, masked(failure.message, company), _HINTS[failure.kind])
+        return Tried(False, f"{masked(failure.message, company).rstrip('.')}.", _HINTS[failure.kind])
     with database_turn():
         _write_down(company, route, entry, answer.usage, started, answer=answer)
     return Tried(True, masked(_told(answer, route), company))

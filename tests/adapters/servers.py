@@ -56,15 +56,24 @@ def serving(answer: bytes) -> Iterator[Server]:
         yield server
 
 
-def _accept(listener: socket.socket, server: Server, answer: bytes) -> None:
+@contextlib.contextmanager
+def dying(answer: bytes) -> Iterator[Server]:
+    """A server that sends these bytes to every request and is gone in the middle of them: it closes the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = Server(url=f"http://127.0.0.1:{listener.getsockname()[1]}")
+        threading.Thread(target=_accept, args=(listener, server, answer, True), daemon=True).start()
+        yield server
+
+
+def _accept(listener: socket.socket, server: Server, answer: bytes, dies: bool = False) -> None:
     with contextlib.suppress(OSError):  # the listener is closed when the test is over
         while True:
             connection, _ = listener.accept()
             server.connections += 1
-            threading.Thread(target=_talk, args=(connection, server, answer), daemon=True).start()
+            threading.Thread(target=_talk, args=(connection, server, answer, dies), daemon=True).start()
 
 
-def _talk(connection: socket.socket, server: Server, answer: bytes) -> None:
+def _talk(connection: socket.socket, server: Server, answer: bytes, dies: bool) -> None:
     with connection, contextlib.suppress(OSError):
         waiting = b""
         while received := connection.recv(65_536):
@@ -73,6 +82,8 @@ def _talk(connection: socket.socket, server: Server, answer: bytes) -> None:
                 waiting = b""
                 server.asked.put(None)
                 connection.sendall(answer)
+                if dies:
+                    break
     server.closed.put(None)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 from pytest_django.fixtures import Settings
 
-from agents.models import ActionOutcome, Agent, ModelCall, Run, RunState, Wakeup, WakeupState
+from agents.model_choices import ModelChoice
+from agents.models import ActionOutcome, Agent, Breaker, ModelCall, Run, RunState, Wakeup, WakeupState
+from agents.services.providers import change_models
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
 from issues.models import Company, Issue
 from issues.services.issues import assign_issue
 from tests import build
 from tests import local_model as the_model
+from tests.adapters.servers import begun, dying
 from tests.local_model import local_model  # noqa: F401 - a fixture
 from trimus.language_models import LanguageModels
 
@@ -58,6 +61,32 @@ def test_a_story_runs_to_its_end_whatever_the_model_says(provider: str) -> None:
     assert not Run.objects.live().exists()
     assert not Wakeup.objects.filter(state=WakeupState.CLAIMED).exists()
     assert Issue.objects.filter(pk=issue.pk).exists()
+
+
+@pytest.mark.parametrize("sdk", ["openai", "anthropic"])
+def test_when_a_server_dies_in_the_middle_of_its_answer_the_next_of_the_chain_answers(
+    sdk: str,
+    local_model: str,  # noqa: F811
+) -> None:
+    company, founder = build.company_with_founder()
+    living = {"openai": f"{local_model}/v1", "anthropic": local_model}[sdk]
+    with dying(begun(sdk)) as server:
+        build.provider(company, "first", protocol=sdk, base_url=server.url, model="gone")
+        build.provider(company, "second", protocol=sdk, base_url=living, model=the_model.MODEL)
+        change_models(actor=founder, company=company, chain=[ModelChoice("second")])
+        ada = build.agent(company, "Ada", provider="first", tier="lean", max_output_tokens=16)
+        build.issue(company, "Say what a lighthouse is for", assignee=ada)
+        run = run_some()[0]
+    assert (run.provider, run.model, run.answered_provider, run.answered_model) == (
+        "first",
+        "gone",
+        "second",
+        the_model.MODEL,
+    )
+    first, *others = ModelCall.objects.filter(run=run).order_by("pk")
+    assert (first.provider, first.error_kind, first.tries) == ("first", "network", 3)
+    assert {call.provider for call in others} == {"second"}
+    assert (Breaker.objects.get().provider, Breaker.objects.get().failures) == ("first", 1)
 
 
 def check_recorded(run: Run, provider: str) -> None:
