@@ -43,5 +43,5 @@ def _with_standing(link: re.Match[str], issues: Mapping[str, NamedIssue]) -> str
     drawing = (
         f'<svg class="icon {status}" role="img" aria-label="{status.label}"><use href="#i-status-{status}"/></svg>'
     )
-    closed = " closed" if status.is_closed else ""
-    return f'<a class="issue-link{closed}" href="{link[1]}" title="{escape(issue.title)}">{drawing} {link[2]}</a>'
+    words = f"<s>{link[2]}</s>" if status.is_closed else link[2]
+    return f'<a class="issue-link" href="{link[1]}" title="{escape(issue.title)}">{drawing} {words}</a>'

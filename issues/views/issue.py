@@ -185,7 +185,7 @@ def _context(visit: Visit, issue: Any, rows: Rows) -> dict[str, Any]:
         "labels": _labels(visit, issue),
         "family": family,
         "people": people,
-        "questions": issue.approvals.filter(status=ApprovalStatus.PENDING) if issue.has_questions else [],
+        "questions": _questions(issue, names),
         "material": _material(issue, names),
         "pending": _pending(issue, names),
         "worker": names.agents.get(issue.live_agent) if issue.live_agent else None,
@@ -201,6 +201,16 @@ def _labels(visit: Visit, issue: Issue) -> list[Any]:
     """All labels of the company, each with whether the issue has it: for the panel and its menu alike."""
     through = Issue.labels.through.objects.filter(issue=issue, label=OuterRef("pk"))
     return list(Label.objects.filter(company=visit.company).annotate(is_on=Exists(through)).order_by("name"))
+
+
+def _questions(issue: Any, names: Names) -> list[dict[str, Any]]:
+    """What waits here for an answer, with who asks."""
+    if not issue.has_questions:
+        return []
+    return [
+        {"approval": row, "by": names.somebody(agent=row.requested_by_agent_id, member=row.requested_by_member_id)}
+        for row in issue.approvals.filter(status=ApprovalStatus.PENDING).order_by("pk")
+    ]
 
 
 def _material(issue: Any, names: Names) -> list[Material]:

@@ -33,8 +33,9 @@ class TestIdentifiersInTexts:
         build.comment(issue, f"Before {todo.identifier}, not ACME-999.")
         body = page.get(f"/acme/issues/{issue.identifier}/").content.decode()
         assert (
-            f'<a class="issue-link closed" href="/acme/issues/{done.identifier}/" title="Old &lt;b&gt;work&lt;/b&gt;">'
-            '<svg class="icon done" role="img" aria-label="Done">'
+            f'<a class="issue-link" href="/acme/issues/{done.identifier}/" title="Old &lt;b&gt;work&lt;/b&gt;">'
+            '<svg class="icon done" role="img" aria-label="Done"><use href="#i-status-done"/></svg>'
+            f" <s>{done.identifier}</s></a>"
         ) in body
         assert f'<a class="issue-link" href="/acme/issues/{todo.identifier}/" title="New work"><svg' in body
         assert re.search(r'<a class="issue-link" href="/acme/issues/ACME-999/">ACME-999</a>', body)
