@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Min, Sum
 from django.utils import timezone
 
-from agents.models import AgentStatus, Pulse, Run, RunState, Spending, Wakeup, WakeupState
+from agents.models import AgentStatus, Breaker, Pulse, Run, RunState, Spending, Wakeup, WakeupState
 from agents.services.spending import this_month
 from issues.models import CompanyStatus
 
@@ -29,7 +29,8 @@ class Vitals:
 
     `due` wakeups could start now, the `oldest_due_seconds` says since when the first could; `pending` are all that
     wait, for a time or a limit too. `ended` are runs of the last hour by state; `run_seconds` is how long those took
-    that succeeded, from claim to end, by quantile.
+    that succeeded, from claim to end, by quantile. `breakers` are addresses of models that are skipped because they
+    failed, by provider.
     """
 
     beat_seconds: float | None
@@ -39,6 +40,7 @@ class Vitals:
     running: int
     ended: Mapping[RunState, int]
     run_seconds: Mapping[float, float]
+    breakers: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Spent:
 
 
 def read_vitals() -> Vitals:
-    """In six queries, none of which grows with what ever was."""
+    """In seven queries, none of which grows with what ever was."""
     now = timezone.now()
     beat = Pulse.objects.filter(name="tick").values_list("felt_at", flat=True).first()
     pending = Wakeup.objects.filter(state=WakeupState.PENDING)
@@ -67,6 +69,7 @@ def read_vitals() -> Vitals:
     timed = ended.filter(state=RunState.SUCCEEDED, started_at__isnull=False).order_by("-ended_at")
     times = timed.values_list("started_at", "ended_at")[:MOST_TIMED]
     seconds = [(end - start).total_seconds() for start, end in times if start is not None and end is not None]
+    skipped = Breaker.objects.filter(open_until__gt=now)
     return Vitals(
         beat_seconds=_since(beat, now),
         due=due["count"],
@@ -75,6 +78,7 @@ def read_vitals() -> Vitals:
         running=Run.objects.live().count(),
         ended={state: counts.get(state, 0) for state in RunState if state not in (RunState.QUEUED, RunState.RUNNING)},
         run_seconds=_quantiles(sorted(seconds)),
+        breakers=dict(skipped.values_list("provider").annotate(count=Count("pk")).order_by("provider")),
     )
 
 

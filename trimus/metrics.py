@@ -62,6 +62,12 @@ class _Figures:
         for share, seconds in vitals.run_seconds.items():
             took.add_metric([str(share)], seconds)
         yield took
+        breakers = GaugeMetricFamily(
+            "trimus_breakers_open", "Addresses of models that are skipped because they failed.", labels=["provider"]
+        )
+        for provider, count in vitals.breakers.items():
+            breakers.add_metric([provider], count)
+        yield breakers
         yield from _spending()
 
 

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
-from agents.models import Agent, Pulse, Run, RunState, Wakeup
+from agents.models import Agent, Breaker, Pulse, Run, RunState, Wakeup
 from agents.services.agents import pause_agent
 from agents.services.spending import Cost, reserve, settle
 from engine.sweep import show_life
@@ -129,8 +129,13 @@ class TestMetrics:
         _ended(run, RunState.SUCCEEDED, seconds=8)
         _ended(run, RunState.LOST, seconds=3)
         _ended(run, RunState.FAILED, seconds=3, ago=datetime.timedelta(hours=2))
+        now = timezone.now()
+        for key, minutes in (("a", 5), ("b", 5), ("c", -5)):
+            until = now + datetime.timedelta(minutes=minutes)
+            Breaker.objects.create(key=key, provider="openai", host="api", failed_at=now, open_until=until)
         told = figures(Client())
         expected = {
+            "trimus_breakers_open openai": 2,
             "trimus_wakeups_due": 2,
             "trimus_wakeups_pending": 2,
             "trimus_runs_live": 1,
@@ -149,7 +154,7 @@ class TestMetrics:
         self, settings: Settings, django_assert_max_num_queries: DjangoAssertNumQueries
     ) -> None:
         settings.METRICS_TOKEN = TOKEN
-        with django_assert_max_num_queries(7):
+        with django_assert_max_num_queries(8):
             figures(Client())
 
 
