@@ -8,6 +8,9 @@ from engine.text.parser import parse
 from engine.text.types import AgentReply
 from engine.verbs.registry import GRAMMAR
 
+LOGGED = 200
+"""Characters of a dropped line that are logged: which one it was. The run's page has all of it."""
+
 # Silent unless the settings lower its level, which TRIMUS_DEBUG=parser makes them do.
 logger = logging.getLogger("trimus.parser")
 
@@ -20,5 +23,5 @@ def parse_agent_actions(reply: str) -> AgentReply:
     parsed = parse(reply, GRAMMAR)
     if logger.isEnabledFor(logging.DEBUG):
         for dropped in parsed.dropped:
-            logger.debug("line %d dropped, %s: %r", dropped.number, dropped.reason, dropped.line)
+            logger.debug("line %d dropped, %s: %r", dropped.number, dropped.reason, dropped.line[:LOGGED])
     return parsed

@@ -47,6 +47,15 @@ except ValueError as error:
 """
 
 
+READ = """
+import django, structlog
+django.setup()
+from engine.actions import parse_agent_actions
+with structlog.contextvars.bound_contextvars(run=12, agent="ada"):
+    parse_agent_actions("Well.\\n/statsu done\\n/note plan\\n/assign\\n/write-file a ```\\nx\\n```\\n/" + "x" * 5_000)
+"""
+
+
 def spoken(tmp_path: Path, speak: str = SPEAK, **environment: str) -> list[str]:
     """The lines that a process with these settings logs."""
     own = {"DJANGO_SETTINGS_MODULE": "trimus.settings", "TRIMUS_DATA_DIR": str(tmp_path)}
@@ -76,6 +85,16 @@ def test_detail_shows_for_the_topics_that_were_asked_for_and_no_others(tmp_path:
     lines = spoken(tmp_path, TRIMUS_DEBUG="parser,others")
     assert any("dropped line 3" in line for line in lines)
     assert not any("not asked for" in line for line in lines)
+
+
+def test_each_line_of_a_reply_that_was_dropped_is_told_with_its_reason_and_its_run(tmp_path: Path) -> None:
+    assert not [line for line in spoken(tmp_path, READ) if "dropped" in line]
+    lines = [line for line in spoken(tmp_path, READ, TRIMUS_DEBUG="parser") if "dropped" in line]
+    told = ["2 dropped, unknown-verb", "3 dropped, missing-body", "4 dropped, missing-argument"]
+    told += ["5 dropped, malformed-fence", "8 dropped, unknown-verb"]
+    assert [words in line for words, line in zip(told, lines, strict=True)] == [True] * 5
+    assert all("run=12" in line and "agent=ada" in line for line in lines)
+    assert max(map(len, lines)) < 400
 
 
 def test_libraries_that_tell_each_request_are_quiet(tmp_path: Path) -> None:
