@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
-from agents.models import ActionOutcome, RunAction
+from agents.models import ActionOutcome, Run, RunAction, RunState
 from engine.actions import parse_agent_actions
 from engine.apply import apply_reply
+from engine.carrying_out import carry_out_approved
 from engine.fence import Fenced
 from engine.verbs.base import Verb
 from engine.verbs.registry import VERBS
 from issues.models import Activity, Approval, ApprovalKind, Grant
-from issues.refusals import NotFound
+from issues.refusals import Conflict, NotFound
 from issues.rights import Reach
-from issues.services.policy import change_policy
+from issues.services.policy import change_policy, set_cap
 from tests import build
 from tests.api.client import as_agent, as_person
 from tests.verbs.stage import Stage, kinds, words
 
 ACTIONS = "issues/ACME-1/actions"
+
+CONSEQUENCES = {
+    "blocked-by": {"issue.status"},  # it waits now
+    "create-issue": {"issue.blockers", "issue.status"},  # by the lines that the example's block begins with
+    "review": {"issue.status"},  # it goes back
+}
+"""What the examples bring about beside the one change that each verb logs."""
 
 FOR_AGENTS_ALONE = {"use-skill", "write-file", "record-finding", "note", "forget", "remember", "pass", "help"}
 """Verbs that belong to a run: what an agent keeps for itself, makes as its work, or asks the engine."""
@@ -41,14 +48,14 @@ def test_its_example_is_one_action(verb: Verb) -> None:
 
 
 @every_verb
-def test_its_example_applies_and_each_change_is_logged_once(verb: Verb, stage: Stage) -> None:
+def test_its_example_applies_and_logs_one_line_and_one_for_each_consequence(verb: Verb, stage: Stage) -> None:
     stage.prepare(verb)
     trial = stage.reply(verb.example)
     (outcome,) = trial.outcomes
     wanted = ActionOutcome.APPROVAL if verb.right.reach is Reach.BOARD else ActionOutcome.APPLIED
     assert (outcome.outcome, outcome.reason if outcome.outcome != ActionOutcome.APPROVAL else "") == (wanted, "")
     logged = kinds(trial.run)
-    assert logged
+    assert len(logged.keys() - CONSEQUENCES.get(verb.name, set())) == 1
     assert set(logged.values()) == {1}
 
 
@@ -106,12 +113,51 @@ def test_what_is_over_its_cap_is_denied_and_the_rest_applies(verb: Verb, stage: 
 
 
 @every_verb
+def test_what_is_over_the_companys_cap_is_denied(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    set_cap(actor=stage.owner, company=stage.company, verb=verb.name, cap=0)
+    trial = stage.reply(verb.example)
+    (outcome,) = trial.outcomes
+    assert (outcome.outcome, outcome.reason) == (ActionOutcome.DENIED, f"More than 0 of /{verb.name} in one run.")
+    assert set(kinds(trial.run)) == {"action.refused"}
+
+
+@every_verb
 def test_applied_twice_under_one_key_it_changes_nothing_the_second_time(verb: Verb, stage: Stage) -> None:
     stage.prepare(verb)
     run = stage.reply(verb.example).run
     before = (Activity.objects.count(), RunAction.objects.count())
-    with suppress(Fenced):
-        assert apply_reply(run) == []
+    with pytest.raises(Fenced):
+        apply_reply(run)
+    Run.objects.filter(pk=run.pk).update(state=RunState.RUNNING, ended_at=None)  # as if its end had not been seen
+    assert apply_reply(run) == []
+    assert (Activity.objects.count(), RunAction.objects.count()) == before
+
+
+@every_verb
+def test_what_the_board_approved_is_carried_out_once(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    change_policy(actor=stage.owner, company=stage.company, permission=verb.right, grant=Grant.APPROVAL)
+    trial = stage.reply(verb.example)
+    (approval,) = trial.run.approvals.filter(kind=ApprovalKind.ACTION)
+    assert stage.decide(approval).failure == ""
+    before = Activity.objects.count()
+    with pytest.raises(Conflict):
+        stage.decide(approval)
+    with pytest.raises(Conflict, match="carried out before"):
+        carry_out_approved(Approval.objects.get(pk=approval.pk), stage.owner)
+    assert Activity.objects.count() == before
+    assert trial.run.actions.get().outcome == ActionOutcome.APPLIED
+
+
+@every_verb
+def test_sent_twice_under_one_idempotency_key_it_changes_nothing_the_second_time(verb: Verb, stage: Stage) -> None:
+    stage.prepare(verb)
+    api = as_agent(stage.bob)
+    key = {"Idempotency-Key": "order-66"}
+    first = api.post(ACTIONS, {"text": verb.example}, **key)
+    before = (Activity.objects.count(), RunAction.objects.count())
+    assert api.post(ACTIONS, {"text": verb.example}, **key).body == first.body
     assert (Activity.objects.count(), RunAction.objects.count()) == before
 
 
