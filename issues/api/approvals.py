@@ -12,6 +12,7 @@ from rest_framework import serializers
 from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST
 from issues.models import Approval, ApprovalKind, ApprovalStatus
+from issues.refusals import Invalid
 from issues.rest.paging import Page
 from issues.rest.references import issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
@@ -71,7 +72,9 @@ class DecisionForm(Form):
     )
     note = serializers.CharField(required=False, allow_blank=True, help_text="Why; or the answer to a question.")
     payload_hash = serializers.CharField(
-        required=False, max_length=64, help_text="As it was shown; refused if the payload is another by now."
+        required=False,
+        max_length=64,
+        help_text="As it was shown; refused if the payload is another by now. Approving an action needs it.",
     )
     always = serializers.BooleanField(
         default=False, help_text="With `approved` of an action: the agent does the like from now on without asking."
@@ -105,6 +108,9 @@ class ApprovalDecision(Resource):
         """Once: of two who decide at the same time one is told what the other decided. An approved action is carried
         out by this; the one who asked is woken."""
         scope, approval = row_in_scope(self.actor, _visible(self.actor), id)
+        carries_out = approval.kind == ApprovalKind.ACTION and form["status"] == ApprovalStatus.APPROVED
+        if carries_out and "payload_hash" not in form:
+            raise Invalid("Say which payload was looked at.", "It is the approval's `payload_hash`.", "payload_hash")
         return decide_approval(
             actor=scope.actor,
             approval=approval,

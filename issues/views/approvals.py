@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from issues.markdown import Place
-from issues.models import Approval, ApprovalStatus
+from issues.models import Approval, ApprovalKind, ApprovalStatus
 from issues.names import Names, Somebody
 from issues.pages import Visit, changed, company_page, is_partial, next_page, show
 from issues.refusals import Invalid, NotFound
@@ -71,12 +71,13 @@ def decide(request: HttpRequest, visit: Visit, approval: int) -> HttpResponse:
     if word not in ApprovalStatus.values or word in (ApprovalStatus.PENDING, ApprovalStatus.CANCELLED):
         raise Invalid(f"“{word}” is not a decision.", field="decision")
     note = request.POST.get("choice") or request.POST.get("note", "")
+    carries_out = found.kind == ApprovalKind.ACTION and word == ApprovalStatus.APPROVED
     decided = decide_approval(
         actor=visit.person,
         approval=found,
         status=ApprovalStatus(word),
         note=note,
-        shown_hash=request.POST.get("shown") or None,
+        shown_hash=request.POST.get("shown") or ("" if carries_out else None),
         always="always" in request.POST,
         edited=_words(request, found) if is_edited else None,
     )

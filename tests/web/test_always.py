@@ -34,19 +34,23 @@ def test_the_form_offers_it_for_an_action_and_not_for_a_request(page: Client, as
 
 
 def test_ticked_it_becomes_a_rule_for_the_agent(page: Client, asked: Approval) -> None:
-    page.post(f"/acme/approvals/{asked.pk}/decide/", {"decision": "approved", "always": "yes"})
+    page.post(
+        f"/acme/approvals/{asked.pk}/decide/", {"decision": "approved", "always": "yes", "shown": asked.payload_hash}
+    )
     assert rules() == [(asked.requested_by_agent, "close", "allow")]
     assert asked.company.issues.get(number=1).status == Status.CANCELLED
 
 
 def test_left_alone_it_does_not(page: Client, asked: Approval) -> None:
-    page.post(f"/acme/approvals/{asked.pk}/decide/", {"decision": "approved"})
+    page.post(f"/acme/approvals/{asked.pk}/decide/", {"decision": "approved", "shown": asked.payload_hash})
     assert rules() == []
 
 
 @pytest.mark.parametrize(("always", "made"), [(True, 1), (False, 0)])
 def test_so_it_is_over_the_api(asked: Approval, always: bool, made: int) -> None:
     api = as_person(build.owner_of(asked.company))
-    answer = api.post(f"approvals/{asked.pk}/decision", {"status": "approved", "always": always})
+    answer = api.post(
+        f"approvals/{asked.pk}/decision", {"status": "approved", "always": always, "payload_hash": asked.payload_hash}
+    )
     assert answer.status == 200
     assert len(rules()) == made
