@@ -1,20 +1,25 @@
 """Pictures of every page, in both themes and at three widths: `make screenshots`.
 
-Starts an installation with the demo company, lets its agents tell their story, and writes to docs/screenshots/.
+Starts an installation with the demo company, lets its agents tell their story, and writes to docs/screenshots/. Pages
+of a crowded company, and some with texts that are longer than ours, come in the light theme alone.
 """
 
 from __future__ import annotations
 
+import io
 import shutil
 import signal
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import machine
 from tests.browser.conftest import FLAGS
+from tests.browser.crowded import LONGER, crowd
 from tests.browser.pages import PAGES
 from tests.servers import ROOT, Installation
 
@@ -22,7 +27,11 @@ FOLDER = ROOT / "docs" / "screenshots"
 THEMES = ("light", "dark")
 SIZES = {1440: 900, 768: 1024, 360: 760}
 LEFT_OUT = ("not-found", "edit-issue", "terminate", "new-project", "edit-skill", "edit-routine", "snoozed")
+LONG = ("home", "board", "list", "issue", "inbox", "run", "agent", "costs", "policy")
+"""Pages that are also taken with longer texts."""
 STORY_MS = 30_000
+COLOURS = 256
+"""Of a picture: a page has few, and the file is a third of its size."""
 
 
 def main() -> None:
@@ -60,7 +69,22 @@ def take_all(browser: Browser, installation: Installation) -> None:
             for name, address in PAGES.items():
                 if name not in LEFT_OUT:
                     take(tab, address, f"{name}-{theme}-{width}")
+            if theme == "light":
+                for name in LONG:
+                    take(tab, PAGES[name], f"longer-{name}-{width}", prepare=LONGER)
             context.close()
+    take_crowd(browser, installation, state)
+
+
+def take_crowd(browser: Browser, installation: Installation, state: Any) -> None:
+    pages = crowd(installation)
+    for width, height in SIZES.items():
+        tab = browser.new_page(
+            base_url=installation.url, storage_state=state, viewport={"width": width, "height": height}
+        )
+        for name, address in pages.items():
+            take(tab, address, f"{name}-{width}")
+        tab.close()
 
 
 def tell_story(page: Page) -> None:
@@ -83,11 +107,13 @@ def take_log_in(browser: Browser, url: str) -> None:
             tab.close()
 
 
-def take(tab: Page, address: str, name: str) -> None:
+def take(tab: Page, address: str, name: str, prepare: str = "() => null") -> None:
     tab.goto(address)
     tab.wait_for_function("document.fonts.status === 'loaded'")
     tab.wait_for_timeout(200)  # what is fetched after the page
-    tab.screenshot(path=FOLDER / f"{name}.png")
+    tab.evaluate(prepare)
+    picture = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
