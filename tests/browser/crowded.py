@@ -29,7 +29,7 @@ FOUND = f"""
             for n in range(9)
         ]
         agents = [
-            hire_agent(actor=actor, company=company, name=f"Worker {{n}}", title="Writes, reads and mends", manager=leads[n % 9])
+            hire_agent(actor=actor, company=company, name=f"Worker {{n}}", title="Writes", manager=leads[n % 9])
             for n in range(190)
         ]
         project = create_project(actor=actor, company=company, name=word)
@@ -39,7 +39,8 @@ FOUND = f"""
             assignee=agents[0], project=project, labels=labels, status=Status.IN_REVIEW, priority=Priority.URGENT,
         )
         for n in range(500):
-            write_comment(actor=actor, issue=talked, body=f"Comment {{n}}: {{word if n % 50 == 49 else 'as I said before.'}}")
+            words = word if n % 50 == 49 else "as I said before."
+            write_comment(actor=actor, issue=talked, body=f"Comment {{n}}: {{words}}")
         statuses = [Status.BACKLOG, Status.TODO, Status.IN_PROGRESS, Status.IN_REVIEW]
         issues = [
             create_issue(
