@@ -172,7 +172,7 @@ def _own_provider(row: CompanyProvider) -> OwnProvider:
         key = unseal(row.sealed_key)
     except Unsealable as error:
         problem = f"The key of “{row.name}” cannot be read. {error}"
-    endpoint = Endpoint(row.protocol, base_url=row.base_url, api_key=key, only_public=only_public)
+    endpoint = Endpoint(row.protocol, base_url=row.base_url, api_key=key, set_by_company=True, only_public=only_public)
     return OwnProvider(row.name, endpoint, row.model, row.max_concurrent_runs, problem)
 
 

@@ -71,6 +71,8 @@ class AnthropicProvider:
             timeout=timeouts(endpoint),
             http_client=transport or http_client(endpoint),
         )
+        if endpoint.set_by_company:
+            self._client._custom_headers = {}
 
     async def complete(self, request: ModelRequest) -> Completion:
         """See Provider."""

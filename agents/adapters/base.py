@@ -168,7 +168,8 @@ class Endpoint:
 
     An empty `base_url` means the vendor's own. `read_timeout_seconds` is the longest silence between two
     pieces of an answer; it is long because some servers say nothing while they read a prompt or think.
-    `only_public` keeps it out of private networks. `script` is for the scripted provider alone.
+    `set_by_company` keeps what the operator's environment tells the SDKs to send (headers for a gateway of theirs) from
+    going there, and `only_public` keeps it out of private networks. `script` is for the scripted provider alone.
     """
 
     provider: str
@@ -176,6 +177,7 @@ class Endpoint:
     api_key: str = field(default="", repr=False)
     connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 240.0
+    set_by_company: bool = False
     only_public: bool = False
     script: str = field(default="", repr=False)
 

@@ -151,6 +151,8 @@ def _client(endpoint: Endpoint, transport: httpx2.AsyncClient) -> openai.AsyncOp
     )
     # The SDK takes these from the environment; there they belong to another key than, perhaps, this one.
     client.organization = client.project = None
+    if endpoint.set_by_company:
+        client._custom_headers = {}
     return client
 
 

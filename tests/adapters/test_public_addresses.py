@@ -15,7 +15,7 @@ from agents.adapters.openai import OpenAIProvider
 from agents.adapters.public_addresses import Address, NotPublicError, PublicTransport, is_public, resolve
 from agents.adapters.registry import load_providers
 from tests.adapters.servers import redirect, serving, whole
-from tests.adapters.wire import SDKS, ask
+from tests.adapters.wire import SDKS, answer, ask, provider
 
 LIMITS = httpx2.Limits()
 
@@ -166,6 +166,28 @@ class _To(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._behind.aclose()
+
+
+@pytest.mark.parametrize("key", ["sk-of-the-company-0123456789", ""])
+@pytest.mark.parametrize("sdk", SDKS)
+def test_nothing_of_the_operators_environment_goes_to_where_a_company_says(
+    sdk: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vendor = sdk.upper()
+    monkeypatch.setenv(f"{vendor}_CUSTOM_HEADERS", "x-gateway: operators-own")
+    for name in ("API_KEY", "AUTH_TOKEN", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"{vendor}_{name}", f"operators-own-{name}")
+    sent: list[httpx2.Request] = []
+
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request)
+        return answer(sdk)
+
+    for is_companys in (True, False):
+        asyncio.run(provider(sdk, handle, api_key=key, set_by_company=is_companys).complete(ask()))
+    companys, operators = sent
+    assert "operators-own" not in str(companys.headers.raw)
+    assert operators.headers["x-gateway"] == "operators-own"
 
 
 def test_no_proxy_resolves_the_name_once_more(monkeypatch: pytest.MonkeyPatch) -> None:

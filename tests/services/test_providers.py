@@ -207,7 +207,8 @@ class TestAddresses:
         company.refresh_from_db()
         agent = build.agent(company, "Eve", provider="home")
         agent.company = company
-        assert choose_endpoint(agent).endpoint.only_public
+        endpoint = choose_endpoint(agent).endpoint
+        assert (endpoint.only_public, endpoint.set_by_company) == (True, True)
 
 
 class TestTiersAndChain:
