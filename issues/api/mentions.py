@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class Named:
     """Somebody whom a text calls."""
 
     kind: str
@@ -30,16 +30,16 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class Mentions:
     """What a text would do."""
 
-    wakes: list[Called]
-    tells: list[Called]
+    wakes: list[Named]
+    tells: list[Named]
     unknown: tuple[str, ...]
     ambiguous: tuple[str, ...]
 
 
-class CallsShape(Shape):
+class MentionedShape(Shape):
     """What a text would do, and which @words of it call nobody."""
 
     wakes = SomebodyShape(many=True, help_text="Agents.")
@@ -57,21 +57,21 @@ class TextForm(Form):
 
 
 class MentionPreview(Resource):
-    @operation("See whom a text would call", tag="Comments", body=TextForm, answer=CallsShape)
-    def post(self, *, form: Mapping[str, Any]) -> Calls:
+    @operation("See whom a text would call", tag="Comments", body=TextForm, answer=MentionedShape)
+    def post(self, *, form: Mapping[str, Any]) -> Mentions:
         """Changes nothing. Whoever is not to be called is named in `without` when the text is sent."""
         scope = scope_of(self.actor, form["company"])
         issue = issue_named(scope, form.get("issue"), "issue")
         if issue is not None:
             preview = preview_wakes(issue=issue, body=form["text"])
-            return _calls(preview.woken, preview.members, preview.unknown, preview.ambiguous)
+            return _answer(preview.woken, preview.members, preview.unknown, preview.ambiguous)
         named = mentioned_in(scope.company, form["text"])
         active = tuple(agent for agent in named.agents if agent.is_active)
-        return _calls(active, named.members, named.unknown, named.ambiguous)
+        return _answer(active, named.members, named.unknown, named.ambiguous)
 
 
-def _calls(
+def _answer(
     agents: tuple[Agent, ...], members: tuple[Member, ...], unknown: tuple[str, ...], ambiguous: tuple[str, ...]
-) -> Calls:
-    wakes = [Called(**refer(agent)) for agent in agents]
-    return Calls(wakes, [Called(**refer(member)) for member in members], unknown, ambiguous)
+) -> Mentions:
+    wakes = [Named(**refer(agent)) for agent in agents]
+    return Mentions(wakes, [Named(**refer(member)) for member in members], unknown, ambiguous)
