@@ -67,7 +67,7 @@ def test_a_run_is_cancelled_and_a_second_time_refused(browser: Client, ada: Agen
     act(browser, "agents_run", "cancel", run)
     run.refresh_from_db()
     assert run.state == RunState.CANCELLED
-    assert any("already" in line for line in act(browser, "agents_run", "cancel", run))
+    assert any("is over: it was cancelled" in line for line in act(browser, "agents_run", "cancel", run))
 
 
 @pytest.mark.parametrize(
