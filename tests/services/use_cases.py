@@ -21,7 +21,7 @@ import issues.services
 from agents.model_choices import ModelChoice
 from agents.models import Agent, CompanyProvider, Note, Observation, Routine, Run, RunState, Skill
 from agents.services import agents as hiring
-from agents.services import breakers, dry_runs, notebook, providers, routines, runs, skills, spending, wakeups
+from agents.services import breakers, dry_runs, exports, notebook, providers, routines, runs, skills, spending, wakeups
 from agents.services.agents import worker_for
 from issues.actors import Actor, Person, Worker
 from issues.models import (
@@ -474,6 +474,7 @@ USE_CASES: dict[Service, UseCase] = {
     routines.switch_routine: UseCase(
         lambda w, a: {"routine": w.routine, "enabled": False}, BOARD, DENY, "routine.switched"
     ),
+    exports.begin_export: UseCase(lambda w, a: {"company": w.company}, OWNER, DENY, "company.exported"),
     runs.cancel_run: UseCase(lambda w, a: {"run": w.bobs_run}, BOARD, DENY, "run.ended"),
     dry_runs.ask_for_dry_run: UseCase(lambda w, a: {"run": _answered_run(w)}, BOARD, DENY, "run.dry_run_asked"),
     runs.check_out: UseCase(
