@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Prefetch
 from django.utils import timezone
 
@@ -29,8 +28,11 @@ READ_BYTES = 256 * 1024
 Row = dict[str, Any]
 
 
-def export_pieces(company: Company, *, told: Callable[[str], object] = lambda _part: None) -> Iterator[bytes]:
-    """The zip file, piece by piece; `told` hears of each part before it is read."""
+def export_pieces(
+    company: Company, *, known_secrets: Collection[str] = (), told: Callable[[str], object] = lambda _part: None
+) -> Iterator[bytes]:
+    """The zip file, piece by piece; `told` hears of each part before it is read. `known_secrets` are values that are
+    masked wherever they stand in a text."""
     out = _Written()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, read in _PARTS.items():
@@ -38,7 +40,7 @@ def export_pieces(company: Company, *, told: Callable[[str], object] = lambda _p
             with archive.open(name, "w", force_zip64=True) as part:
                 for row in read(company):
                     line = json.dumps(row, ensure_ascii=False, default=str) + "\n"
-                    part.write(mask_known(line, settings.LLM.secrets).encode("utf-8", "replace"))
+                    part.write(mask_known(line, known_secrets).encode("utf-8", "replace"))
                     if out.size > READ_BYTES:
                         yield out.take()
             yield out.take()
@@ -86,7 +88,7 @@ def _write_blob(archive: zipfile.ZipFile, out: _Written, blob: Blob) -> Iterator
 def _company(company: Company) -> Iterable[Row]:
     taken = ("name", "key", "mission", "norms", "time_zone", "hop_limit", "continue_limit", "runs_per_hour",
              "max_concurrent_runs", "comments_wake_assignee", "agents_may_create_labels", "hires_on_probation",
-             "action_caps", "prompt_budget", "retention_days", "default_provider", "default_model", "light_model",
+             "action_caps", "prompt_budget", "retention_days", "file_quota_mib", "model_tiers", "model_chain",
              "checkpoints", "default_thinking")  # fmt: skip
     yield {"format": FORMAT, "exported_at": timezone.now().isoformat(), **_fields(company, taken)}
 

@@ -11,6 +11,7 @@ import structlog
 from django.conf import settings
 from django.core import mail
 
+from engine.routing import secrets_of
 from engine.slots import database_turn
 from issues.letters import write_letter
 from issues.models import Notice
@@ -39,7 +40,7 @@ def deliver_notices() -> None:
     with database_turn():
         note_new()
         notices = claim_due()
-        letters = [(notice, write_letter(notice)) for notice in notices]
+        letters = [(notice, write_letter(notice, secrets_of(notice.item.company))) for notice in notices]
     if not letters:
         return
     outcome = _send(letters)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.mail import EmailMessage
 from django.urls import reverse
 
@@ -16,15 +16,16 @@ from trimus.addresses import address
 SUBJECT_CHARACTERS = 150
 
 
-def write_letter(notice: Notice) -> EmailMessage:
-    """The e-mail of a notice. Its id is always the same: should a crash send it twice, mail programs show it once."""
+def write_letter(notice: Notice, known_secrets: Collection[str] = ()) -> EmailMessage:
+    """The e-mail of a notice. Its id is always the same: should a crash send it twice, mail programs show it once.
+    `known_secrets` are values that are masked, beside what has the form of a secret."""
     item = notice.item
     company, member = item.company, item.member
     root = address()
     host = urlsplit(root).hostname or "localhost"
     profile = f"{root}{reverse('profile', args=[company.slug])}#notices"
-    said = _masked(item.text)
-    about = [f"{item.issue.identifier} {_masked(item.issue.title)}"] if item.issue is not None else []
+    said = _masked(item.text, known_secrets)
+    about = [f"{item.issue.identifier} {_masked(item.issue.title, known_secrets)}"] if item.issue is not None else []
     lines = [
         said,
         "",
@@ -46,6 +47,6 @@ def write_letter(notice: Notice) -> EmailMessage:
     return EmailMessage(f"[{company.key}] {subject}", "\n".join(lines), to=[member.user.email], headers=headers)
 
 
-def _masked(text: str) -> str:
+def _masked(text: str, known_secrets: Collection[str]) -> str:
     """The text on one line, without what has the form of a secret: e-mail goes through many hands."""
-    return " ".join(mask_secrets(text, settings.LLM.secrets).split())
+    return " ".join(mask_secrets(text, known_secrets).split())

@@ -17,6 +17,7 @@ from django.test import Client
 
 from agents import export
 from agents.export import export_pieces
+from engine.routing import secrets_of
 from issues.actors import Person
 from issues.models import Activity, Company, Role
 from issues.services.blockers import add_blockers
@@ -66,7 +67,7 @@ def company(founded: tuple[Company, Person]) -> Company:
 
 
 def opened(company: Company) -> zipfile.ZipFile:
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(export_pieces(company))))
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(export_pieces(company, known_secrets=secrets_of(company)))))
     assert archive.testzip() is None
     return archive
 

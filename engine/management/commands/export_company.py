@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agents.export import export_pieces
+from engine.routing import secrets_of
 from issues.models import Company
 
 
@@ -26,8 +27,13 @@ class Command(BaseCommand):
         path = Path(file)
         try:
             with path.open("xb") as out:
-                for piece in export_pieces(found, told=lambda part: self.stdout.write(f"{part} …")):
-                    out.write(piece)
+                out.writelines(
+                    export_pieces(
+                        found,
+                        known_secrets=secrets_of(found),
+                        told=lambda part: self.stdout.write(f"{part} …"),
+                    )
+                )
         except FileExistsError as error:
             raise CommandError(f"{path} exists already.") from error
         except OSError as error:
