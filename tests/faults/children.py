@@ -16,7 +16,7 @@ from celery.signals import worker_ready
 
 from tests.faults import work
 
-TICK_SECONDS = 0.5
+TICK_SECONDS = 1.0
 """Of the beat here: what expired is found soon."""
 
 AGAIN_SECONDS = 1.5
@@ -147,7 +147,7 @@ def work_as_beat(double: bool = False) -> None:
     """A beat with quick ticks."""
     from trimus.beat import run
 
-    tick = {"task": "engine.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": 60}}
+    tick = {"task": "engine.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": 5}}
     celery_app().conf.beat_schedule = {f"tick {number}": tick for number in range(2 if double else 1)}
     run()
 
