@@ -187,5 +187,7 @@ CALLS: dict[str, Callable[..., None]] = {
     "found": work.found,
     "found costly": work.found_costly,
     "allow": work.allow,
+    "found ring": work.found_ring,
+    "say": work.say,
     "assign": assign,
 }

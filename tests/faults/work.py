@@ -104,3 +104,22 @@ def allow(microdollars: int) -> None:
 
     company = Company.objects.get()
     set_budget(actor=build.owner_of(company), company=company, microdollars=microdollars)
+
+
+def found_ring(names: list[str]) -> None:
+    """A company of agents each of which calls the next whenever it is woken, and an issue that nobody works on."""
+    from issues.models import Status
+    from tests import build
+
+    company, _ = build.company_with_founder(max_concurrent_runs=100, runs_per_hour=1000)
+    for name, following in zip(names, [*names[1:], names[0]], strict=True):
+        build.agent(company, name, provider="scripted", script=f"- reply: Please see to it, @{following.lower()}.")
+    build.issue(company, status=Status.BACKLOG)
+
+
+def say(body: str) -> None:
+    """A person's comment on the one issue."""
+    from issues.models import Issue
+    from tests import build
+
+    build.comment(Issue.objects.get(), body)
