@@ -124,7 +124,8 @@ def _write_down(
         started_at=started,
         seconds=(timezone.now() - started).total_seconds(),
     )
+    if answer is not None:
+        look_again(company)
     charge(company, Cost(usage.input_tokens + usage.output_tokens, cost))
     if answer is not None:
         note_answer(route.key)
-        look_again(company)

@@ -120,9 +120,9 @@ def note_failure(company: Company, called: Called, error: AdapterError) -> None:
 def reset_breaker(*, actor: Actor, company: Company, key: str, provider: str) -> None:
     """Let it be asked again at once, because a person knows that it is mended. What waits is looked at again."""
     require(actor, Right.MANAGE_AGENTS, company)
+    look_again(company)  # wakeups before breakers: the order of claims
     Breaker.objects.filter(pk=key).delete()
     record(actor, "provider.reset", company, provider=provider)
-    look_again(company)
 
 
 def _is_probed(breaker: Breaker, now: datetime.datetime) -> bool:
