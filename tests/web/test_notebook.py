@@ -32,12 +32,12 @@ def ada(company: Company) -> Agent:
 
 
 def seen(body: str) -> list[str]:
-    return re.findall(r'<p class="lines">(Observation number \d+\.)</p>', body)
+    return re.findall(r'<p class="prose">(Observation number \d+\.)</p>', body)
 
 
 def test_notes_and_the_newest_observations_are_read_and_the_older_ones_on_demand(page: Client, ada: Agent) -> None:
     body = page.get(PAGE).content.decode()
-    assert "First the export.\nThen &lt;b&gt;the&lt;/b&gt; import." in body
+    assert "First the export.<br>Then &lt;b&gt;the&lt;/b&gt; import." in body
     assert seen(body) == [f"Observation number {number}." for number in range(59, 9, -1)]
     older = re.search(r'href="(\?before=\d+)"', body)
     assert older is not None
