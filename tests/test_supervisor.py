@@ -80,8 +80,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     yield start
     for supervised in started:
-        with contextlib.suppress(ProcessLookupError):
-            supervised.process.kill()
+        left = child_pids(supervised) if supervised.process.poll() is None else []
+        for pid in (*left, supervised.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         supervised.process.wait()
 
 
