@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
-from django.db import Error, connections
+from django.db import connections
 from django.db.models import F
 from django.utils import timezone
 from structlog.contextvars import bound_contextvars
@@ -19,6 +19,7 @@ from structlog.contextvars import bound_contextvars
 from agents.adapters.base import Completion
 from agents.models import Run, RunState
 from engine.fence import Fenced
+from trimus.outages import why_out
 
 log = structlog.get_logger(__name__)
 
@@ -143,8 +144,11 @@ class LeaseHolder:
                     break
             try:
                 self._look(leases)
-            except Error as error:  # the database will be back; until then nothing can be applied either
-                log.warning("leases.not_renewed", error=str(error))
+            except Exception as error:  # this thread must not end: without it every run of the process is lost
+                if why := why_out(error):  # it will be back; until then nothing can be applied either
+                    log.warning("leases.not_renewed", why=why, error=str(error))
+                else:
+                    log.exception("leases.look_failed")
                 connections.close_all()
         connections.close_all()
 
