@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -14,6 +15,7 @@ from engine.claim import claim, claim_next
 from engine.gate import RATE_WINDOW
 from engine.heartbeat import heartbeat
 from engine.preparing import prepare
+from engine.text.prompt import HeartbeatPrompt
 from issues.actors import SYSTEM, Person
 from issues.effects import Wake, unit, wake
 from issues.models import Company, Issue, Priority, Status
@@ -273,7 +275,11 @@ def test_what_did_not_fit_the_prompt_is_pending_again(
     from engine import preparing
 
     whole = preparing.build_heartbeat_prompt
-    monkeypatch.setattr(preparing, "build_heartbeat_prompt", lambda *args: replace(whole(*args), delivered=(first.pk,)))
+
+    def cut(*args: Any, **named: Any) -> HeartbeatPrompt:
+        return replace(whole(*args, **named), delivered=(first.pk,))
+
+    monkeypatch.setattr(preparing, "build_heartbeat_prompt", cut)
     prepare(run)
     second.refresh_from_db()
     assert (second.state, second.run) == (WakeupState.PENDING, None)
