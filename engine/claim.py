@@ -129,8 +129,8 @@ def take_in_late(run: Run, issue: Issue, wakeups_to_show: QuerySet[Wakeup]) -> l
     prompt's context."""
     now = timezone.now()
     pending = Q(agent=run.agent, issue=issue, state=WakeupState.PENDING)
-    held = wakeups_to_show.select_for_update(of=("self",))
-    wakeups = sorted(held.filter(pending | Q(run=run, state=WakeupState.CLAIMED)), key=lambda wakeup: wakeup.pk)
+    held = wakeups_to_show.select_for_update(of=("self",)).order_by("pk")  # as claims hold them: else both could wait
+    wakeups = list(held.filter(pending | Q(run=run, state=WakeupState.CLAIMED)))
     late = _living([wakeup for wakeup in wakeups if wakeup.run_id is None], issue, now)
     if late:
         Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in late]).update(

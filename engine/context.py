@@ -26,7 +26,7 @@ from engine.surroundings import read_children, read_materials
 from engine.text import context as shown
 from engine.text.scenario import choose_scenario
 from engine.timeline import read_timeline
-from issues.effects import unit
+from issues.effects import service
 from issues.models import Approval, ApprovalStatus, Comment, Company, Issue
 from issues.policies import Relation, agent_standing
 from issues.services.transitions import outstanding_reviewers
@@ -36,16 +36,16 @@ LEAN_WINDOW = 32_000
 """Models with a window of so many tokens or less get the lean tier."""
 
 
+@service
 def gather(run: Run, route: Route | None = None) -> shown.HeartbeatContext:
     """The context of a claimed run, for the model that is asked (by default the first that its agent may ask). Wakeups
     that arrived since the claim are taken in: read in one transaction with what they speak of, so that each wakeup is
     either in this prompt or still pending."""
-    with unit():
-        # Before all else is read: a change under way is noticed when the reply is applied, if it is not seen here.
-        run.prompt_facts = {SEEN: lines_of_people(run)}
-        issue = _read_issue(run)
-        wakeups = take_in_late(run, issue, _shown_wakeups())
-        return build_context(run.agent, issue, wakeups, run, route)
+    # Before all else is read: a change under way is noticed when the reply is applied, if it is not seen here.
+    run.prompt_facts = {SEEN: lines_of_people(run)}
+    issue = _read_issue(run)
+    wakeups = take_in_late(run, issue, _shown_wakeups())
+    return build_context(run.agent, issue, wakeups, run, route)
 
 
 def build_context(
