@@ -21,6 +21,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from issues.hidden_characters import HIDDEN, mark_hidden
 from issues.highlighting import HIGHLIGHT_CLASSES, highlight
 from issues.rendered import RenderedTexts
 
@@ -45,12 +46,6 @@ MOST_BYTES = 64_000
 
 _BEGINS = re.compile(r"^(?:[ \t]*(?:[-*+>]|\d{1,9}[.)]))+", re.MULTILINE)
 _ITEM = re.compile(r"[-*+>.)]")
-
-HIDDEN = re.compile(
-    "[\u00ad\u061c\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
-    # A joiner is at home between pictographs only.
-    "|(?<![\u2600-\u27bf\U0001f000-\U0001faff\ufe0f])\u200d"
-)
 
 _TAGS: Final = {
     "a", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li", "ol",
@@ -88,7 +83,7 @@ def render_markdown(text: str, place: Place) -> SafeString:
 
 def show_hidden(text: str) -> SafeString:
     """Plain text as HTML, with invisible and direction-changing characters shown as their codes."""
-    return mark_safe(_mark_hidden(html.escape(text)))  # noqa: S308 - escaped here
+    return mark_safe(mark_hidden(html.escape(text)))  # noqa: S308 - escaped here
 
 
 def _render(text: str, place: Place) -> SafeString:
@@ -169,7 +164,7 @@ def _take_any(url: str) -> bool:  # noqa: ARG001 - markdown-it passes it by name
 def text(_self: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, environment: Any) -> str:
     content = tokens[index].content
     if environment.get("in_link"):
-        return _mark_hidden(html.escape(content))
+        return mark_hidden(html.escape(content))
     return _link_names(content, environment["place"])
 
 
@@ -188,7 +183,7 @@ def code_block(_self: RendererHTML, tokens: Sequence[Token], index: int, _option
 def fence(_self: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, _environment: Any) -> str:
     token = tokens[index]
     language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
-    return f"<pre><code>{_mark_hidden(highlight(token.content, language))}</code></pre>\n"
+    return f"<pre><code>{mark_hidden(highlight(token.content, language))}</code></pre>\n"
 
 
 def link_open(_self: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, environment: Any) -> str:
@@ -266,10 +261,10 @@ def _link_names(content: str, place: Place) -> str:
     for match in _names(place.key).finditer(content):
         linked = _link(match, place)
         if linked is not None:
-            parts.append(_mark_hidden(html.escape(content[done : match.start()])))
+            parts.append(mark_hidden(html.escape(content[done : match.start()])))
             parts.append(linked)
             done = match.end()
-    parts.append(_mark_hidden(html.escape(content[done:])))
+    parts.append(mark_hidden(html.escape(content[done:])))
     return "".join(parts)
 
 
@@ -306,9 +301,3 @@ def _safe_address(address: str) -> str:
 def _open_anchor(address: str) -> str:
     foreign = "" if address.startswith(("/", "#")) else ' rel="noopener noreferrer nofollow"'
     return f'<a href="{html.escape(address)}"{foreign}>'
-
-
-def _mark_hidden(escaped: str) -> str:
-    return HIDDEN.sub(
-        lambda match: f'<span class="code-point">U+{ord(match.group()):04X}</span>', escaped
-    )  # fmt: skip

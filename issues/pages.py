@@ -25,6 +25,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from issues.actors import Person
+from issues.hidden_characters import name_hidden
 from issues.models import Activity, Approval, ApprovalStatus, Company, InboxItem, Member, Role, User
 from issues.names import somebody_of
 from issues.refusals import Clash, Invalid, NotFound, Refusal
@@ -152,7 +153,7 @@ def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse
     """The answer to what was not done: the reason and what to do instead, never a lost text."""
     if is_partial(request):
         toast = {"text": refusal.reason, "hint": refusal.hint, "error": True}
-        events: dict[str, Any] = {"trimus:toast": toast}
+        events: dict[str, dict[str, Any]] = {"trimus:toast": toast}
         if isinstance(refusal, Clash):
             events["trimus:changed"] = {}  # so that what is there now is seen
         return _tell(HttpResponse(status=refusal.http_status), events)
@@ -179,8 +180,12 @@ def _log_in_first(request: HttpRequest) -> HttpResponse:
     return redirect_to_login(here if request.method in ("GET", "HEAD") else came_from.path or "/")
 
 
-def _tell(response: HttpResponse, events: dict[str, Any]) -> HttpResponse:
-    response.headers["HX-Trigger"] = json.dumps(events)
+def _tell(response: HttpResponse, events: dict[str, dict[str, Any]]) -> HttpResponse:
+    shown = {
+        event: {name: name_hidden(value) if isinstance(value, str) else value for name, value in details.items()}
+        for event, details in events.items()
+    }
+    response.headers["HX-Trigger"] = json.dumps(shown)
     return response
 
 

@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from agents.models import Run
-from issues.markdown import HIDDEN, show_hidden
+from issues.hidden_characters import HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +66,13 @@ def read_reply(run: Run, *, acting: Collection[int]) -> Reply | None:
         return None
     lines = re.split("\r\n|\r|\n", run.reply)
     shown = format_html_join(
-        "\n",
-        "{}",
-        ((_mark(line, acts=number in acting),) for number, line in enumerate(lines, start=1)),
+        "\n", "{}", ((_mark(line) if number in acting else line,) for number, line in enumerate(lines, start=1))
     )
     return Reply(shown, len(HIDDEN.findall(run.reply)), len(run.reply))
 
 
-def _mark(line: str, *, acts: bool) -> SafeString:
-    shown = show_hidden(line)
-    return format_html('<span class="acts">{}</span>', shown) if acts else shown
+def _mark(line: str) -> SafeString:
+    return format_html('<span class="acts">{}</span>', line)
 
 
 def _show_quotes(text: str) -> SafeString:
@@ -87,8 +84,8 @@ def _show_quotes(text: str) -> SafeString:
             quoted.append(line)
             continue
         if quoted:
-            parts.append(format_html('<span class="quoted">{}</span>', show_hidden("\n".join(quoted))))
+            parts.append(format_html('<span class="quoted">{}</span>', "\n".join(quoted)))
             quoted = []
         if line is not None:
-            parts.append(format_html("{}\n", show_hidden(line)))
+            parts.append(format_html("{}\n", line))
     return format_html_join("", "{}", ((part,) for part in parts))

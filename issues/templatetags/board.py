@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from issues.citations import show_standing
-from issues.markdown import Place, render_markdown, show_hidden
+from issues.markdown import Place, render_markdown
 from issues.models import Approval, Company, Issue, Priority, Status
 from issues.names import Names, Somebody
 from issues.payloads import payload_text
@@ -112,12 +112,6 @@ def standing(rendered: SafeString, names: Names) -> SafeString:
 def payload_of(context: template.Context, approval: Approval) -> str:
     """All that an approval would carry out, with names where the page knows them."""
     return payload_text(approval, context.get("names"))
-
-
-@register.filter
-def unhidden(text: str) -> SafeString:
-    """A text that came from anywhere, as it is, with what cannot be seen shown as codes."""
-    return show_hidden(text)
 
 
 @register.filter

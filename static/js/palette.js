@@ -104,7 +104,7 @@
     const found = document.createElement("div");
     found.innerHTML = await answer.text();
     show([...found.children].map((row) => ({
-      name: [...row.querySelectorAll("span")].map(wordsOf).join(" "),
+      name: [...row.querySelectorAll(":scope > span")].map(wordsOf).join(" "),
       icon: row.querySelector("svg"),
       run: () => location.assign(`${root}issues/${row.dataset.insert}/`),
     })));

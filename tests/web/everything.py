@@ -34,17 +34,17 @@ class Everything:
         return reverse(name, kwargs=parts)
 
 
-def one_of_everything(company: Company, founder: Person) -> Everything:
-    """Each thing holds a word that nobody outside of the company may see."""
-    agent = build.agent(company, f"Agent {CANARY}", handle="hers", adapter="external", instructions=CANARY)
-    issue = build.issue(company, CANARY, description=CANARY, assignee=agent)
-    comment = build.comment(issue, CANARY)
+def one_of_everything(company: Company, founder: Person, word: str = CANARY) -> Everything:
+    """Each thing holds a word, by default one that nobody outside of the company may see, wherever words are free."""
+    agent = build.agent(company, f"Agent {word}", handle="hers", adapter="external", instructions=word)
+    issue = build.issue(company, word, description=word, assignee=agent)
+    comment = build.comment(issue, word)
     worker = build.at_work(agent, issue)
-    approval = build.approval(issue, CANARY, actor=worker)
-    file = write_file(actor=worker, issue=issue, path="notes.md", text=CANARY).file
-    finding = record_finding(actor=worker, issue=issue, title=CANARY, body=CANARY)
-    note = write_note(actor=worker, issue=issue, key=CANARY, text=CANARY)
-    observation = remember(actor=worker, issue=issue, text=CANARY)
+    approval = build.approval(issue, word, actor=worker)
+    file = write_file(actor=worker, issue=issue, path="notes.md", text=word).file
+    finding = record_finding(actor=worker, issue=issue, title=word, body=word)
+    note = write_note(actor=worker, issue=issue, key=word, text=word)
+    observation = remember(actor=worker, issue=issue, text=word)
     assert worker.run is not None
     cancel_run(actor=founder, run=worker.run)
     attachment = attach_file(actor=founder, issue=issue, name=f"{CANARY}.txt", content=b"text")
@@ -64,14 +64,14 @@ def one_of_everything(company: Company, founder: Person) -> Everything:
         "item": item.pk,
         "run": worker.run.pk,
         "handle": agent.handle,
-        "project": build.project(company, CANARY, description=CANARY).pk,
-        "label": build.label(company, CANARY).pk,
-        "skill": build.skill(company, CANARY, CANARY).pk,
+        "project": build.project(company, word, description=word).pk,
+        "label": build.label(company, word).pk,
+        "skill": build.skill(company, word, word).pk,
         "member": build.member_row(build.member(company, handle=CANARY)).pk,
-        "key": create_agent_key(actor=founder, agent=agent, name=CANARY)[0].pk,
+        "key": create_agent_key(actor=founder, agent=agent, name=word)[0].pk,
         "provider": build.provider(company, CANARY, model=CANARY).name,
-        "view": build.saved_view(company, CANARY, shared=True).pk,
-        "routine": build.routine(company, agent, title=CANARY).pk,
+        "view": build.saved_view(company, word, shared=True).pk,
+        "routine": build.routine(company, agent, title=word).pk,
     }
     return Everything(company, parts)
 
