@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import datetime
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connections
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from agents.models import Agent, Run, RunAction, RunState
 from agents.services.agents import edit_agent
 from agents.services.runs import cancel_run
 from issues.actors import Person
-from issues.models import Activity, Approval, ApprovalStatus, Comment, Company, Grant, Issue, Priority, Role, Status
+from issues.models import (
+    Activity,
+    Approval,
+    ApprovalStatus,
+    Blob,
+    Comment,
+    Company,
+    Grant,
+    Issue,
+    Priority,
+    Role,
+    Status,
+    WorkspaceFile,
+)
 from issues.rights import Right
 from issues.services.approvals import decide_approval
 from issues.services.keys import create_run_key
 from issues.services.policy import change_policy, set_cap
 from tests import build
 from tests.api.client import Answer, Api, as_person
+from tests.services.test_files import BAD_PATHS
+from tests.verbs.test_file_attacks import can_be_said
 
 PATH = "issues/ACME-1/actions"
 KEY = {"Idempotency-Key": "order-66"}
@@ -263,6 +280,19 @@ class TestRunKeys:
         answer = run_api.post(PATH, {"text": "/note plan\n```\nFirst this.\n```\n/priority high"})
         assert outcomes(answer) == [("note", "applied"), ("priority", "applied")]
         assert answer["run"] == run.pk
+
+    @pytest.mark.parametrize("kind", BAD_PATHS)
+    def test_it_writes_to_no_doubtful_path(self, run_api: Api, settings: Settings, tmp_path: Path, kind: str) -> None:
+        settings.DATA_DIR = tmp_path
+        for path in BAD_PATHS[kind]:
+            answer = run_api.post(PATH, {"actions": [{"verb": "write-file", "args": path, "body": "attack"}]})
+            if can_be_said(path):
+                assert outcomes(answer) == [("write-file", "denied")]
+                assert "refused" in answer["actions"][0]["reason"]
+            else:
+                assert (answer.status, list(answer["errors"])) == (422, ["actions.0.args"])
+        assert (WorkspaceFile.objects.count(), Blob.objects.count()) == (0, 0)
+        assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 
     def test_a_run_that_was_cancelled_acts_no_more(self, run_api: Api, run: Run, founder: Person) -> None:
         cancel_run(actor=founder, run=run)
