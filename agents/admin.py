@@ -53,6 +53,7 @@ class AgentPage(Edited):
         "policy",
         "max_concurrent_runs",
         "schedule_minutes",
+        "active_hours",
     )
     related = (
         ("issues.issue", "assignee_agent", "issues"),

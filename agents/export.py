@@ -102,7 +102,7 @@ def _members(company: Company) -> Iterable[Row]:
 def _agents(company: Company) -> Iterable[Row]:
     taken = ("handle", "name", "role", "title", "description", "instructions", "knowledge", "status", "adapter",
              "provider", "model", "script", "tier", "thinking", "max_output_tokens", "policy", "max_concurrent_runs",
-             "schedule_minutes")  # fmt: skip
+             "schedule_minutes", "active_hours")  # fmt: skip
     for agent in Agent.objects.filter(company=company).select_related("manager").order_by("pk"):
         yield {**_fields(agent, taken), "manager": _handle(agent.manager)}
 

@@ -10,6 +10,7 @@ import structlog
 from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
 
+from agents.hours import hours_of, next_round
 from agents.models import Agent, AgentStatus, Pulse, Routine, Run
 from agents.services.routines import fire_routine
 from agents.services.wakeups import wake_on_schedule
@@ -87,10 +88,11 @@ def wake_scheduled() -> None:
     now = timezone.now()
     due = Agent.objects.filter(status=AgentStatus.ACTIVE, next_schedule_at__lte=now).select_related("company")
     for agent in due.order_by("next_schedule_at")[:BATCH]:
-        minutes = agent.schedule_minutes
-        following = now + timedelta(minutes=minutes) if minutes is not None else None
+        hours = hours_of(agent)
+        is_asleep = hours is not None and not hours.hold(now)  # a late sweep, or the company's zone was changed
+        following = hours.first_from(now) if hours is not None and is_asleep else next_round(agent, now)
         taken = Agent.objects.filter(pk=agent.pk, next_schedule_at=agent.next_schedule_at)
-        if taken.update(next_schedule_at=following) and following is not None:
+        if taken.update(next_schedule_at=following) and following is not None and not is_asleep:
             _guarded(partial(wake_on_schedule, agent=agent))
 
 

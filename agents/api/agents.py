@@ -62,6 +62,9 @@ class AgentShape(AgentRowShape):
     max_output_tokens = serializers.IntegerField(allow_null=True)
     max_concurrent_runs = serializers.IntegerField()
     schedule_minutes = serializers.IntegerField(allow_null=True)
+    active_hours = serializers.CharField(
+        help_text="When it looks for work itself, in the company's zone; empty: always."
+    )
     created_at = StampField()
 
 
@@ -88,6 +91,9 @@ class AgentForm(Form):
     policy = serializers.ChoiceField(choices=PolicyPreset.choices, required=False)
     max_concurrent_runs = serializers.IntegerField(required=False, min_value=1, max_value=100)
     schedule_minutes = serializers.IntegerField(required=False, allow_null=True, min_value=5, max_value=1_440)
+    active_hours = serializers.CharField(
+        required=False, allow_blank=True, max_length=13, help_text="As 08:00-18:00 in the company's zone."
+    )
 
 
 class NewAgentForm(AgentForm):

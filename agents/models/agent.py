@@ -96,6 +96,11 @@ class Agent(models.Model):
         validators=[MinValueValidator(5), MaxValueValidator(1_440)],
         help_text="Looks for work of its own this often; empty: never.",
     )
+    active_hours = models.CharField(
+        max_length=11,
+        blank=True,
+        help_text="As 08:00-18:00 in the company's zone: when it does so; empty: at any hour.",
+    )
     next_schedule_at = models.DateTimeField(null=True, blank=True)
     idle_rounds = models.PositiveIntegerField(default=0, help_text="How often its interval found no work.")
     idle_round_at = models.DateTimeField(null=True, blank=True, help_text="When it did so last.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 from django.utils import timezone
 
 from agents.adapters.thinking import ThinkingLevel
+from agents.hours import Hours, next_round
 from agents.models import Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Tier, Wakeup, WakeupState
 from agents.models.run import Run
 from agents.services.instructions import keep_instructions
@@ -51,7 +51,7 @@ def hire_agent(
     agent = Agent(company=company, manager=_check_manager(company, manager), policy=first_preset(company))
     _set_fields(agent, name=name, **fields)
     agent.handle = claim_handle(company, handle) if handle else free_handle(company, agent.name)
-    agent.next_schedule_at = _next_schedule(agent)
+    agent.next_schedule_at = next_round(agent, timezone.now())
     check_fields(agent, fields)
     agent.save(force_insert=True)
     if agent.instructions:
@@ -72,8 +72,8 @@ def edit_agent(*, actor: Actor, agent: Agent, **fields: Any) -> Agent:
     changed = sorted(field for field in fields if getattr(agent, field) != before[field])
     if not changed:
         return agent
-    if "schedule_minutes" in changed:
-        agent.next_schedule_at = _next_schedule(agent)
+    if {"schedule_minutes", "active_hours"} & set(changed):
+        agent.next_schedule_at = next_round(agent, timezone.now())
     agent.save(update_fields=[*changed, "next_schedule_at"])
     if "instructions" in changed:
         keep_instructions(actor, agent, before=before["instructions"] or "")
@@ -204,6 +204,8 @@ def _set_fields(agent: Agent, **fields: Any) -> None:
         elif field in _CHOICES:
             if value not in _CHOICES[field]:
                 raise Invalid(f"“{value}” is not a {field}.", f"One of: {', '.join(_CHOICES[field])}.", field=field)
+        elif field == "active_hours":
+            value = _check_hours(agent.company, value)
         elif field not in _PLAIN:
             raise Invalid(f"An agent has no “{field}”.", field=field)
         setattr(agent, field, value)
@@ -217,7 +219,11 @@ def _check_manager(company: Company, manager: Agent | None) -> Agent | None:
     return manager
 
 
-def _next_schedule(agent: Agent) -> datetime.datetime | None:
-    if agent.schedule_minutes is None:
-        return None
-    return timezone.now() + datetime.timedelta(minutes=agent.schedule_minutes)
+def _check_hours(company: Company, value: str) -> str:
+    """The hours as they are kept."""
+    try:
+        return str(Hours.read(value, company.time_zone)) if value.strip() else ""
+    except ValueError as error:
+        raise Invalid(
+            str(error), "Write them as 08:00-18:00, or 22:00-06:00 over midnight.", field="active_hours"
+        ) from None

@@ -133,6 +133,7 @@ def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
     if request.method != "POST":
         values = {name: getattr(agent, name) for name in (*_LINES, *_TEXTS)}
         values |= {"manager": str(agent.manager_id or ""), "schedule_minutes": agent.schedule_minutes or ""}
+        values |= {"active_hours": agent.active_hours}
         values |= {"provider": f"{_TIER}{agent.model_tier}"} if agent.model_tier else {}
         return _form_page(request, visit, values, agent=agent)
     try:
@@ -251,6 +252,8 @@ def _fields(form: Any) -> dict[str, Any]:
         if value and not value.isdigit():
             raise Invalid("The interval is a number of minutes.", field="schedule_minutes")
         fields["schedule_minutes"] = int(value) if value else None
+    if "active_hours" in form:
+        fields["active_hours"] = form["active_hours"]
     return fields
 
 

@@ -164,6 +164,20 @@ class TestSchedules:
         assert run_all() == []
         assert (Wakeup.objects.count(), Run.objects.count(), model.requests) == (0, 0, [])
 
+    def test_outside_of_its_hours_it_is_left_alone_until_they_begin(
+        self, company: Company, sam: Agent, owner: Person
+    ) -> None:
+        build.issue(company, assignee=sam)
+        Wakeup.objects.all().delete()
+        now = timezone.now()
+        begins, ends = now + datetime.timedelta(hours=2), now + datetime.timedelta(hours=3)
+        edit_agent(actor=owner, agent=sam, active_hours=f"{begins:%H:%M}-{ends:%H:%M}")
+        Agent.objects.update(next_schedule_at=now)  # as if its hours had been changed meanwhile
+        wake_scheduled()
+        sam.refresh_from_db()
+        assert build.pending(sam) == []
+        assert sam.next_schedule_at == begins.replace(second=0, microsecond=0)
+
     def test_two_sweeps_at_once_wake_it_once(self, company: Company, sam: Agent) -> None:
         build.issue(company, assignee=sam)
         Wakeup.objects.all().delete()

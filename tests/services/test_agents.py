@@ -41,6 +41,9 @@ WRONG_VALUES = [
     ("max_concurrent_runs", 101),
     ("schedule_minutes", 4),
     ("schedule_minutes", 1_441),
+    ("active_hours", "9 to 5"),
+    ("active_hours", "24:00-08:00"),
+    ("active_hours", "08:00-08:00"),
     ("status", "terminated"),
     ("next_schedule_at", None),
 ]
