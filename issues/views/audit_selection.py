@@ -33,6 +33,8 @@ GROUPS = {
     "observation": "Observations that people changed",
     "budget": "Budgets",
     "policy": "Policy",
+    "models": "Models",
+    "provider": "Providers",
     "member": "Members",
     "key": "API keys",
     "company": "The company",

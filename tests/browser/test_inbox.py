@@ -68,7 +68,8 @@ def test_an_edit_in_place_meets_somebody_elses_and_both_are_kept(tab: Page, inst
     assert tab.evaluate("document.activeElement.dataset.key") == "e"
 
 
-def test_a_draft_of_an_edit_does_not_write_over_what_came_since(tab: Page, installation: Installation) -> None:
+def test_a_draft_of_an_edit_does_not_write_over_what_came_since(new_tab: NewTab, installation: Installation) -> None:
+    tab = new_tab(expecting=("412",))
     key = open_issue(tab, "Draft and change")
     tab.keyboard.press("e")
     form = tab.locator("form#issue-text")

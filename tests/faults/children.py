@@ -62,14 +62,14 @@ class Toll:
 def die_at(stage: str, arrivals: int = 1) -> None:
     """End this process when a run reaches the stage, or when so many have."""
     import agents.listeners
-    from engine import apply, claim, doorbell, heartbeat, leases
+    from engine import apply, asking, claim, doorbell, heartbeat, leases
 
     toll = Toll(arrivals)
     match stage:
         case "claimed":
             claim.claim_next = toll.after(claim.claim_next)
         case "prompt built":
-            heartbeat.prepare = toll.after(heartbeat.prepare)
+            asking.prepare = toll.after(asking.prepare)
         case "waiting":
             leases.Lease.wait_for = toll.before(leases.Lease.wait_for)  # type: ignore[method-assign]
         case "reply kept":
