@@ -9,11 +9,12 @@ import copy
 import datetime
 
 import structlog
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, Usage
 from agents.catalogue import ModelEntry
-from agents.models import DryRun, Run
+from agents.models import DryRun, Reservation, Run
 from agents.models.dry_run import OPEN, DryRunState
 from agents.own_models import entry_for
 from agents.services.spending import Cost, OverBudget, reserve, settle
@@ -87,7 +88,9 @@ def tend_dry_runs() -> None:
 
 def _take(pk: int) -> DryRun | None:
     """The pending dry re-run, unless another call of its run is still being paid: the next sweep comes by again."""
-    taken = DryRun.objects.filter(pk=pk, state=DryRunState.PENDING, run__reservation=None)
+    # Without a join: what is joined goes into a subquery, which PostgreSQL does not look at again after a wait.
+    is_paid = Exists(Reservation.objects.filter(run=OuterRef("run")))
+    taken = DryRun.objects.filter(~is_paid, pk=pk, state=DryRunState.PENDING)
     if not taken.update(state=DryRunState.RUNNING, started_at=timezone.now()):
         return None
     rows = DryRun.objects.select_related(

@@ -55,7 +55,9 @@ def issue_login_link(user: User) -> str:
 def use_login_link(token: str) -> User:
     """The user of the link, which is spent by this. Invalid if it is unknown, old or spent."""
     now = timezone.now()
-    links = LoginLink.objects.filter(token_hash=_hash(token), used_at=None, expires_at__gt=now, user__is_active=True)
+    # Without a join: what is joined goes into a subquery, which PostgreSQL does not look at again after a wait.
+    active = User.objects.filter(is_active=True)
+    links = LoginLink.objects.filter(token_hash=_hash(token), used_at=None, expires_at__gt=now, user__in=active)
     if not links.update(used_at=now):
         raise Invalid("This log-in link is unknown, too old or already used.", "Ask for a fresh one.")
     return LoginLink.objects.select_related("user").get(token_hash=_hash(token)).user

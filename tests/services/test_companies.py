@@ -279,6 +279,13 @@ class TestLogIn:
             with pytest.raises(Invalid, match="unknown, too old or already used"):
                 use_login_link(spent)
 
+    @pytest.mark.django_db(transaction=True)
+    def test_of_two_who_use_a_link_at_once_one_is_let_in(self) -> None:
+        for name in ("one", "two", "three", "four", "five"):
+            token = issue_login_link(build.user(name))
+            outcomes = at_once([partial(use_login_link, token)] * 4)
+            assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Invalid"] * 3 + ["User"]
+
     def test_an_account_is_made_once_whatever_the_case(self) -> None:
         create_user(username="Someone")
         with pytest.raises(Conflict, match="already"):
