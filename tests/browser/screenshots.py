@@ -6,7 +6,6 @@ of a crowded company, and some with texts that are longer than ours, come in the
 
 from __future__ import annotations
 
-import io
 import shutil
 import signal
 import sys
@@ -14,7 +13,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import machine
@@ -30,8 +28,6 @@ LEFT_OUT = ("not-found", "edit-issue", "terminate", "new-project", "edit-skill",
 LONG = ("home", "board", "list", "issue", "inbox", "run", "agent", "costs", "policy")
 """Pages that are also taken with longer texts."""
 STORY_MS = 30_000
-COLOURS = 256
-"""Of a picture: a page has few, and the file is a third of its size."""
 
 
 def main() -> None:
@@ -112,8 +108,7 @@ def take(tab: Page, address: str, name: str, prepare: str = "() => null") -> Non
     tab.wait_for_function("document.fonts.status === 'loaded'")
     tab.wait_for_timeout(200)  # what is fetched after the page
     tab.evaluate(prepare)
-    picture = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
-    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+    tab.screenshot(path=FOLDER / f"{name}.png")
 
 
 if __name__ == "__main__":
