@@ -11,7 +11,8 @@ from issues.actors import Actor, Person, Worker
 from issues.models import Activity, ActorKind
 from issues.policies import Grant
 from issues.refusals import Refusal
-from tests.services.use_cases import USE_CASES, Service, World, name_of
+from tests.services.use_cases import USE_CASES, Service, name_of
+from tests.services.world import World
 
 pytestmark = pytest.mark.django_db
 

@@ -17,10 +17,10 @@ from tests.services.use_cases import (
     WITHOUT_ACTOR,
     Service,
     UseCase,
-    World,
     all_services,
     name_of,
 )
+from tests.services.world import World
 
 pytestmark = pytest.mark.django_db
 
