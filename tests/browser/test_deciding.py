@@ -94,6 +94,7 @@ def test_an_edited_comment_says_whom_it_wakes_once_it_may(tab: Page) -> None:
     expect(written).to_be_visible()
     written.get_by_label("More for this comment").click()
     written.get_by_role("link", name="Edit").click()
+    expect(tab.get_by_role("heading", name="Edit a comment")).to_be_visible()
     tab.get_by_label("Comment", exact=True).fill("As @mara said before.")
     wakes = tab.locator("[data-wakes-place]")
     expect(wakes).to_contain_text("Mara")

@@ -94,6 +94,7 @@ def test_ones_own_comment_is_edited_and_deleted_and_what_it_said_can_be_read(tab
     comment = tab.get_by_role("article", name="Comment by Founder")
     comment.get_by_label("More for this comment").click()
     comment.get_by_role("link", name="Edit").click()
+    expect(tab.get_by_role("heading", name="Edit a comment")).to_be_visible()
     tab.get_by_label("Comment", exact=True).fill("Green, I think.")
     tab.get_by_role("button", name="Save").click()
     expect(comment).to_contain_text("Green, I think.")

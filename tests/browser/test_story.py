@@ -12,6 +12,8 @@ TITLE = "Guide: beans in a bucket"
 def test_an_issue_is_worked_from_the_first_word_to_the_boards_yes(tab: Page) -> None:
     tab.goto("/demo/board/")
     tab.get_by_role("link", name="New issue", exact=True).first.click()
+    # The board has a field for words in titles too: a slow click must not leave us there.
+    expect(tab.get_by_role("heading", name="New issue", level=1)).to_be_visible()
     tab.get_by_label("Title").fill(TITLE)
     tab.get_by_label("Description").fill("One page. Beans like sun.")
     tab.get_by_label("Assignee").select_option(label="Mara")

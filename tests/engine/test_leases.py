@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 from django.db import InterfaceError, connections
@@ -173,9 +174,14 @@ class TestHandingBack:
     """A process that is told to end finishes what ends soon and hands the rest back."""
 
     @pytest.fixture(autouse=True)
-    def soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def soon(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setattr(tasks, "HAND_BACK_SECONDS", 0.3)
         monkeypatch.setattr(tasks, "_stopping", threading.Event())
+        yield
+        for timer in threading.enumerate():  # else it hands back the run of the test that follows
+            if isinstance(timer, threading.Timer):
+                timer.cancel()
+                timer.join()
 
     def test_a_run_that_still_waits_is_given_up_and_its_work_is_pending_at_once(
         self, run: Run, issue: Issue, model: FakeModel
