@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.db import IntegrityError
@@ -81,8 +81,17 @@ def _due(tries: int, wait: float | None) -> datetime.datetime:
 
 
 def _return(wakeups: Sequence[Wakeup], *, due_at: datetime.datetime, because: str, **values: Any) -> None:
-    """Make claimed wakeups pending again, with these values; where one has a pending twin, that stands for it."""
+    """Make claimed wakeups pending again, with these values; where one has a pending twin, that stands for it. Of equal
+    ones, which a run has when the second came before its prompt was built, the first stands for all."""
     values |= {"due_at": due_at, "waiting_because": because[:300]}
+    first = {wakeup.key: wakeup for wakeup in reversed(wakeups)}
+    _return_unequal(list(first.values()), values)
+    for wakeup in wakeups:
+        if wakeup is not first[wakeup.key]:
+            _return_unequal([wakeup], values)
+
+
+def _return_unequal(wakeups: Sequence[Wakeup], values: Mapping[str, Any]) -> None:
     for attempt in range(1, JOIN_TRIES + 1):
         twins = Wakeup.objects.select_for_update().filter(
             key__in=[wakeup.key for wakeup in wakeups], state=WakeupState.PENDING

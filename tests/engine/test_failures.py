@@ -100,6 +100,19 @@ class TestRetryable:
         )
         assert (twin.state, twin.tries, twin.joined) == (WakeupState.PENDING, 1, 1)
 
+    def test_equal_ones_that_one_run_took_come_back_as_one(self, ada: Agent, issue: Issue, model: FakeModel) -> None:
+        """The second came after the claim and before the prompt, which took it in."""
+        model.answers = [failing(ErrorKind.OVERLOADED, retry_after=60)]
+        run = claim_next()
+        assert run is not None
+        mention(ada, issue)
+        heartbeat(run)
+        run.refresh_from_db()
+        assert run.state == RunState.FAILED
+        first, second = Wakeup.objects.order_by("pk")
+        assert (first.state, first.tries, first.joined) == (WakeupState.PENDING, 1, 1)
+        assert second.state == WakeupState.STALE
+
     def test_what_a_person_asked_for_stays_a_persons_when_it_merges(
         self, company: Company, ada: Agent, model: FakeModel, owner: Person
     ) -> None:
