@@ -98,11 +98,6 @@ class LeaseHolder:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    @property
-    def count(self) -> int:
-        """How many runs this process holds."""
-        return len(self._leases)
-
     @contextmanager
     def hold(self, run: Run) -> Iterator[Lease]:
         """Keep the run alive meanwhile. Every line that is logged inside names it, its agent and its company, by

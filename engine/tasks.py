@@ -14,9 +14,9 @@ from trimus.celery import app
 if TYPE_CHECKING:
     from agents.models import Run
 
-SPARE_SLOTS = 4
-"""Of a worker process, for the ticks: runs that all wait for slow models must not keep them from finding what expired.
-"""
+_slots = threading.Semaphore(settings.WORKER_SLOTS)
+"""Of what waits for models: runs, what is summed up after them, dry re-runs. The process has some threads beyond, so
+that ticks find what expired and kept replies are applied however slow the models are."""
 
 _claiming = threading.Lock()
 """Looks of one process claim one after the other: at once they would all try for the same pair, and all but one would
@@ -46,6 +46,15 @@ def finish(**_details: object) -> None:
 def look() -> None:
     """Take a run, if there is one, and see it through; then the next, for its end has freed an agent and an issue.
     Each wakeup has rung for itself, so that as many slots look as there are runs to start."""
+    if not _slots.acquire(blocking=False):
+        return  # whoever has one, here or elsewhere, looks again when its run ends
+    try:
+        _work()
+    finally:
+        _slots.release()
+
+
+def _work() -> None:
     from engine.checkpoints import checkpoint_after
     from engine.doorbell import ring
     from engine.heartbeat import heartbeat
@@ -61,10 +70,9 @@ def look() -> None:
 
 def _take() -> Run | None:
     from engine.claim import claim_next
-    from engine.leases import holder
 
-    if _stopping.is_set() or holder.count >= max(1, settings.WORKER_SLOTS - SPARE_SLOTS):
-        return None  # whoever goes on, here or elsewhere, looks again when a run ends
+    if _stopping.is_set():
+        return None
     with _claiming, database_turn(begins=True):
         return claim_next()
 
@@ -86,8 +94,12 @@ def rehearse(dry_run_id: int) -> None:
     """See a dry re-run through: ask the model, and note what its reply would do."""
     from engine.dry_runs import answer_dry_run
 
-    if not _stopping.is_set():
+    if _stopping.is_set() or not _slots.acquire(blocking=False):
+        return  # the sweep rings for it again
+    try:
         answer_dry_run(dry_run_id)
+    finally:
+        _slots.release()
 
 
 @app.task(name="engine.tasks.tick")

@@ -13,7 +13,6 @@ import pytest
 import time_machine
 from celery import Celery
 from django.utils import timezone
-from pytest_django.fixtures import Settings
 
 from agents.models import Agent, Routine, RoutineFire, Run, RunState, Wakeup, WakeupState
 from agents.services.agents import edit_agent
@@ -312,10 +311,16 @@ class TestTheDoorbell:
         tasks.look()
         assert [run.state for run in Run.objects.all()] == [RunState.SUCCEEDED]
 
-    def test_a_worker_full_of_runs_keeps_some_slots_for_its_ticks(
-        self, company: Company, ada: Agent, bob: Agent, rings: list[str], model: FakeModel, settings: Settings
+    def test_a_worker_full_of_runs_takes_no_more_until_one_ends(
+        self,
+        company: Company,
+        ada: Agent,
+        bob: Agent,
+        rings: list[str],
+        model: FakeModel,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        settings.WORKER_SLOTS = tasks.SPARE_SLOTS + 1
+        monkeypatch.setattr(tasks, "_slots", threading.Semaphore(1))
         for agent in (ada, bob):
             mention(agent, quiet_issue(company))
         held: list[int] = []
