@@ -11,11 +11,12 @@ from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
 
 from agents.hours import hours_of, next_round
-from agents.models import Agent, AgentStatus, Pulse, Routine, Run
+from agents.models import Agent, AgentStatus, DryRun, DryRunState, Pulse, Reservation, Routine, Run
 from agents.services.routines import fire_routine
+from agents.services.spending import settle
 from agents.services.wakeups import wake_on_schedule
 from engine import leases
-from engine.claim import candidates
+from engine.claim import RUN_DEADLINE, candidates
 from engine.clock import follow_clock
 from engine.doorbell import ring, ring_to_resume
 from engine.dry_runs import tend_dry_runs
@@ -42,6 +43,9 @@ _blocked_until = 0
 LEFT_BEHIND = timedelta(minutes=1)
 """Nobody who began to read an attachment is still at it after this."""
 
+NOBODY_ASKS = RUN_DEADLINE + timedelta(minutes=1)
+"""Nobody waits any more for a call that was begun when a run ended so long ago."""
+
 
 def sweep() -> None:
     """Each part by itself: one that fails is logged and does not stop the others."""
@@ -54,6 +58,7 @@ def sweep() -> None:
         release_forgotten,
         read_left_behind,
         tend_dry_runs,
+        settle_left_behind,
         ring_for_due,
         drop_old_texts,
         make_workspaces,
@@ -129,6 +134,15 @@ def _next_blocked() -> list[int]:
     return ids
 
 
+def settle_left_behind() -> None:
+    """Settle what was set aside for a call beside a run that has ended, a checkpoint's, and whose worker is gone: else
+    it would lie in the budget for ever. It may have been billed. A dry re-run settles its own."""
+    since = timezone.now() - NOBODY_ASKS
+    is_rehearsed = Exists(DryRun.objects.filter(run=OuterRef("run"), state=DryRunState.RUNNING))
+    for held in Reservation.objects.filter(~is_rehearsed, run__ended_at__lt=since)[:BATCH]:
+        _guarded(partial(_settle, held))
+
+
 def make_workspaces() -> None:
     if Pulse.objects.take_turn("workspaces", every=timedelta(minutes=1)):
         make_left_behind()
@@ -176,6 +190,14 @@ def _release(issue: Issue) -> None:
     last = issue.blockers.filter(status__in=CLOSED).select_related("company").order_by("-closed_at").first()
     if last is not None:
         release_waiting(last, SYSTEM, [issue.pk])
+
+
+@service
+def _settle(seen: Reservation) -> None:
+    """Settle this one and no other that was made for the run since."""
+    held = Reservation.objects.select_for_update(of=("self",)).filter(pk=seen.pk)
+    for reservation in held.select_related("run__company", "run__agent"):
+        settle(reservation.run, None)
 
 
 def _guarded(part: Callable[[], object]) -> None:

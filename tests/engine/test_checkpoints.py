@@ -12,10 +12,12 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from agents.model_choices import ModelChoice
-from agents.models import Agent, Checkpoint, ModelCall, Run, Spending
+from agents.models import Agent, Checkpoint, ModelCall, Reservation, Run, Spending
 from agents.services.providers import change_models
 from agents.services.wakeups import run_heartbeat
+from engine import checkpoints
 from engine.checkpoints import KEPT_NEWEST, checkpoint_after
+from engine.sweep import NOBODY_ASKS, settle_left_behind
 from engine.text.checkpoint_request import CHECKPOINT_CONTRACT
 from issues.effects import quietly
 from issues.models import Issue
@@ -131,6 +133,31 @@ def test_its_call_counts_in_the_budget_and_nothing_stays_set_aside(issue: Issue)
     assert calls.count() == 2
     assert spent.tokens == sum(call.input_tokens + call.output_tokens for call in calls)
     assert spent.reserved_tokens == 0
+
+
+def test_what_was_set_aside_by_a_worker_that_died_over_it_is_settled_when_nobody_can_be_at_it(
+    issue: Issue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "_store", die)
+        with pytest.raises(Died):
+            see_through(issue, proposal(issue))
+    settle_left_behind()
+    before = Spending.objects.get(agent=None)
+    assert before.reserved_tokens > 0
+    Run.objects.update(ended_at=timezone.now() - NOBODY_ASKS - timedelta(seconds=1))
+    settle_left_behind()
+    after = Spending.objects.get(agent=None)
+    assert (after.tokens, after.reserved_tokens) == (before.tokens + before.reserved_tokens, 0)
+    assert not Reservation.objects.exists()
+
+
+class Died(BaseException):
+    """A worker is killed."""
+
+
+def die(*_args: object) -> None:
+    raise Died
 
 
 def test_a_company_that_wants_none_gets_none(issue: Issue) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from engine import dry_runs, tasks
 from engine.claim import claim_next
 from engine.dry_runs import LEFT_BEHIND, answer_dry_run, tend_dry_runs, worst_case
 from engine.retention import drop_old_texts
+from engine.sweep import settle_left_behind
 from issues.actors import Person
 from issues.models import Company, Issue, Status
 from issues.refusals import Conflict
@@ -219,6 +221,23 @@ def test_one_whose_worker_died_is_ended_and_another_can_be_asked_for(owner: Pers
 def test_it_waits_while_another_call_is_paid_in_the_runs_name(owner: Person, run: Run) -> None:
     Reservation.objects.create(run=run, month=timezone.now().date().replace(day=1))
     assert asked(owner, run).state == DryRunState.PENDING
+
+
+def test_what_is_set_aside_for_one_under_way_stays_however_long_ago_its_run_ended(owner: Person, run: Run) -> None:
+    ask_for_dry_run(actor=owner, run=run)
+    DryRun.objects.update(state=DryRunState.RUNNING, started_at=timezone.now())
+    Run.objects.update(ended_at=timezone.now() - timedelta(days=1))
+    Reservation.objects.create(run=run, month=timezone.now().date().replace(day=1))
+    settle_left_behind()
+    assert Reservation.objects.exists()
+
+
+def test_a_worker_full_of_runs_leaves_it_to_another(owner: Person, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    dry_run = ask_for_dry_run(actor=owner, run=run)
+    monkeypatch.setattr(tasks, "_slots", threading.Semaphore(0))
+    tasks.rehearse(dry_run.pk)
+    dry_run.refresh_from_db()
+    assert dry_run.state == DryRunState.PENDING
 
 
 def test_its_texts_go_with_those_of_the_run(company: Company, owner: Person, run: Run) -> None:
