@@ -27,7 +27,7 @@ from issues.refusals import NotFound
 from issues.rest.paging import Page
 from issues.rest.references import agent_named, issue_named
 from issues.rest.scope import Scope, row_in_scope, scope_of
-from issues.rest.shapes import CommaField, Form, Shape, StampField, texts_of
+from issues.rest.shapes import CommaField, Form, Shape, StampField, WrittenField, texts_of
 from issues.rest.views import CompanyQuery, Resource, operation
 
 TAG = "Agents"
@@ -75,8 +75,8 @@ class AgentForm(Form):
     role = serializers.CharField(required=False, allow_blank=True, max_length=60)
     title = serializers.CharField(required=False, allow_blank=True, max_length=120)
     description = serializers.CharField(required=False, allow_blank=True, max_length=300)
-    instructions = serializers.CharField(required=False, allow_blank=True)
-    knowledge = serializers.CharField(required=False, allow_blank=True)
+    instructions = WrittenField(required=False, allow_blank=True)
+    knowledge = WrittenField(required=False, allow_blank=True)
     manager = serializers.CharField(required=False, allow_null=True, help_text="The handle of an agent.")
     adapter = serializers.ChoiceField(choices=Adapter.choices, required=False)
     model_tier = serializers.ChoiceField(
@@ -84,7 +84,7 @@ class AgentForm(Form):
     )
     provider = serializers.CharField(required=False, allow_blank=True, max_length=40)
     model = serializers.CharField(required=False, allow_blank=True, max_length=120)
-    script = serializers.CharField(required=False, allow_blank=True)
+    script = WrittenField(required=False, allow_blank=True)
     tier = serializers.ChoiceField(choices=[("", "By the model"), *Tier.choices], required=False)
     thinking = serializers.CharField(required=False, allow_blank=True, max_length=10)
     max_output_tokens = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=1_000_000)

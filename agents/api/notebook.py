@@ -22,7 +22,7 @@ from issues.keysets import NEWEST_FIRST
 from issues.refusals import NotFound
 from issues.rest.paging import Page
 from issues.rest.scope import row_in_scope
-from issues.rest.shapes import Form, Shape, StampField, texts_of
+from issues.rest.shapes import Form, Shape, StampField, WrittenField, texts_of
 from issues.rest.views import PageQuery, Resource, operation
 
 TAG = "Notebooks"
@@ -57,7 +57,7 @@ class KeptQuery(PageQuery):
 
 
 class NoteForm(Form):
-    text = serializers.CharField(max_length=NOTE_CHARACTERS)
+    text = WrittenField(max_length=NOTE_CHARACTERS)
 
 
 class ObservationForm(Form):

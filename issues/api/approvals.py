@@ -16,7 +16,7 @@ from issues.refusals import Invalid
 from issues.rest.paging import Page
 from issues.rest.references import issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
-from issues.rest.shapes import CommaField, Form, Shape, SomebodyField, StampField, texts_of
+from issues.rest.shapes import CommaField, Form, Shape, SomebodyField, StampField, WrittenField, texts_of
 from issues.rest.views import CompanyQuery, Resource, operation
 from issues.services.approvals import DECISIONS, ask_question, decide_approval, request_approval
 
@@ -57,7 +57,7 @@ class ApprovalQuery(CompanyQuery):
 
 class RequestForm(Form):
     title = serializers.CharField(max_length=300)
-    explanation = serializers.CharField(required=False, allow_blank=True)
+    explanation = WrittenField(required=False, allow_blank=True)
 
 
 class QuestionForm(Form):
@@ -70,7 +70,7 @@ class DecisionForm(Form):
         choices=sorted(set().union(*DECISIONS.values())),
         help_text="`answered` for a question, one of the others for a request or action.",
     )
-    note = serializers.CharField(required=False, allow_blank=True, help_text="Why; or the answer to a question.")
+    note = WrittenField(required=False, allow_blank=True, help_text="Why; or the answer to a question.")
     payload_hash = serializers.CharField(
         required=False,
         max_length=64,

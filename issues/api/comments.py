@@ -15,7 +15,7 @@ from issues.refusals import NotFound
 from issues.rest.paging import Page
 from issues.rest.references import handles_named
 from issues.rest.scope import issue_in_scope, row_in_scope
-from issues.rest.shapes import Form, SecretsField, Shape, SomebodyField, StampField, texts_of
+from issues.rest.shapes import Form, SecretsField, Shape, SomebodyField, StampField, WrittenField, texts_of
 from issues.rest.views import PageQuery, Resource, operation
 from issues.services.comments import delete_comment, edit_comment, pin_comment, unpin_comment, write_comment
 from issues.services.mentions import mentioned_in
@@ -50,7 +50,7 @@ class CommentQuery(PageQuery):
 
 
 class CommentForm(Form):
-    body = serializers.CharField(help_text="Markdown, at most 64 kB.")
+    body = WrittenField(help_text="Markdown, at most 64 kB.")
 
 
 WITHOUT = "Handles that are not to be called: they are named and stay asleep."

@@ -16,7 +16,7 @@ from issues.models.company import THINKING_LEVELS
 from issues.refusals import Forbidden
 from issues.rest.paging import Page
 from issues.rest.scope import scope_of
-from issues.rest.shapes import Form, Shape, StampField
+from issues.rest.shapes import Form, Shape, StampField, WrittenField
 from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
 from issues.services.companies import change_company, found_company, pause_company, resume_company
 
@@ -56,7 +56,7 @@ class CompanyShape(CompanyRowShape):
 class NewCompanyForm(Form):
     name = serializers.CharField(max_length=120)
     key = serializers.CharField(max_length=10, help_text="2 to 10 letters and digits, a letter first.")
-    mission = serializers.CharField(required=False, allow_blank=True)
+    mission = WrittenField(required=False, allow_blank=True)
     time_zone = serializers.CharField(required=False, max_length=64)
 
 
@@ -64,8 +64,8 @@ class CompanyForm(Form):
     """What an owner can change."""
 
     name = serializers.CharField(max_length=120, required=False)
-    mission = serializers.CharField(required=False, allow_blank=True)
-    norms = serializers.CharField(required=False, allow_blank=True)
+    mission = WrittenField(required=False, allow_blank=True)
+    norms = WrittenField(required=False, allow_blank=True)
     time_zone = serializers.CharField(required=False, max_length=64)
     hop_limit = serializers.IntegerField(required=False, min_value=0, max_value=1_000)
     continue_limit = serializers.IntegerField(required=False, min_value=0, max_value=1_000)

@@ -12,7 +12,7 @@ from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Activity, ActorKind, Finding, Issue, Verdict
 from issues.rest.paging import Page
 from issues.rest.scope import issue_in_scope, scope_of
-from issues.rest.shapes import Form, Shape, SomebodyField, StampField, texts_of
+from issues.rest.shapes import Form, Shape, SomebodyField, StampField, WrittenField, texts_of
 from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
 from issues.services.reviews import give_verdict
 
@@ -48,7 +48,7 @@ class FindingShape(Shape):
 
 class VerdictForm(Form):
     verdict = serializers.ChoiceField(choices=[Verdict.ACCEPT.value, Verdict.SEND_BACK.value])
-    note = serializers.CharField(required=False, allow_blank=True)
+    note = WrittenField(required=False, allow_blank=True)
 
 
 class CompanyActivity(Resource):

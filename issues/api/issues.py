@@ -26,7 +26,7 @@ from issues.rest.references import (
     somebody_named,
 )
 from issues.rest.scope import Scope, issue_in_scope, scope_of, scope_of_issue
-from issues.rest.shapes import Form, PriorityField
+from issues.rest.shapes import Form, PriorityField, WrittenField
 from issues.rest.views import Answer, CompanyQuery, PageQuery, Resource, operation
 from issues.search import matching
 from issues.services.changes import change_issue
@@ -44,7 +44,7 @@ class IssueForm(Form):
     """What can be said of an issue."""
 
     title = serializers.CharField(max_length=300)
-    description = serializers.CharField(allow_blank=True, required=False, help_text="Markdown, at most 64 kB.")
+    description = WrittenField(allow_blank=True, required=False, help_text="Markdown, at most 64 kB.")
     status = serializers.ChoiceField(choices=Status.choices, required=False)
     priority = PriorityField(required=False)
     assignee = serializers.CharField(allow_null=True, required=False, help_text="A handle or name, `me`, or `none`.")

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from issues.models import Member
 from issues.rest.references import issue_named
 from issues.rest.scope import scope_of
-from issues.rest.shapes import Form, Shape, SomebodyShape, refer
+from issues.rest.shapes import Form, Shape, SomebodyShape, WrittenField, refer
 from issues.rest.views import Resource, operation
 from issues.services.comments import preview_wakes
 from issues.services.mentions import mentioned_in
@@ -50,7 +50,7 @@ class MentionedShape(Shape):
 
 class TextForm(Form):
     company = serializers.CharField(required=False, default="", max_length=10)
-    text = serializers.CharField(allow_blank=True, help_text="Markdown, at most 64 kB.", max_length=64_000)
+    text = WrittenField(allow_blank=True, help_text="Markdown, at most 64 kB.", max_length=64_000)
     issue = serializers.CharField(
         required=False, allow_null=True, help_text="With one, the text is its comment; without, a description."
     )

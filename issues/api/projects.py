@@ -12,7 +12,7 @@ from issues.keysets import OLDEST_FIRST
 from issues.models import Label, Project
 from issues.rest.paging import Page
 from issues.rest.scope import Scope, row_in_scope, scope_of
-from issues.rest.shapes import Form, Shape, StampField
+from issues.rest.shapes import Form, Shape, StampField, WrittenField
 from issues.rest.views import CompanyQuery, Resource, operation
 from issues.services.projects import archive_project, create_label, create_project, delete_label, edit_project
 
@@ -34,8 +34,8 @@ class ProjectShape(Shape):
 
 class ProjectForm(Form):
     name = serializers.CharField(max_length=120)
-    description = serializers.CharField(required=False, allow_blank=True)
-    rules = serializers.CharField(required=False, allow_blank=True)
+    description = WrittenField(required=False, allow_blank=True)
+    rules = WrittenField(required=False, allow_blank=True)
 
 
 class NewProjectForm(ProjectForm):

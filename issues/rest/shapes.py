@@ -102,6 +102,14 @@ class StampField(serializers.DateTimeField):
         return value.isoformat().replace("+00:00", "Z")
 
 
+class WrittenField(serializers.CharField):
+    """A text as somebody wrote it. The indentation of its first line stays: in Markdown it makes code of what would act
+    as text."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+
 class PriorityField(serializers.ChoiceField):
     """A priority by its word."""
 

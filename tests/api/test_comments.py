@@ -27,6 +27,15 @@ def test_a_comment_calls_nobody_it_says_not_to(api: Api, company: Company, ada: 
     assert build.pending(ada) == []
 
 
+def test_a_first_line_that_is_indented_stays_code_and_calls_nobody(api: Api, company: Company, ada: Agent) -> None:
+    code = "    @ada is called so in the code"
+    opened = api.post("issues", {"title": "One", "description": code})
+    written = api.post("issues/ACME-1/comments", {"body": code})
+    assert (opened["description"], written["body"]) == (code, code)
+    assert api.post("mentions", {"text": code, "issue": "ACME-1"})["wakes"] == []
+    assert build.pending(ada) == []
+
+
 def test_whom_a_comment_means_in_vain_is_answered(api: Api, company: Company) -> None:
     build.issue(company)
     for handle in ("al1", "al2"):
