@@ -12,7 +12,6 @@ from rest_framework import serializers
 from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST
 from issues.models import Approval, ApprovalKind, ApprovalStatus
-from issues.refusals import Invalid
 from issues.rest.paging import Page
 from issues.rest.references import issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
@@ -109,14 +108,12 @@ class ApprovalDecision(Resource):
         out by this; the one who asked is woken."""
         scope, approval = row_in_scope(self.actor, _visible(self.actor), id)
         carries_out = approval.kind == ApprovalKind.ACTION and form["status"] == ApprovalStatus.APPROVED
-        if carries_out and "payload_hash" not in form:
-            raise Invalid("Say which payload was looked at.", "It is the approval's `payload_hash`.", "payload_hash")
         return decide_approval(
             actor=scope.actor,
             approval=approval,
             status=ApprovalStatus(form["status"]),
             note=form.get("note", ""),
-            shown_hash=form.get("payload_hash"),
+            shown_hash=form.get("payload_hash", "" if carries_out else None),
             always=form["always"],
         )
 

@@ -82,7 +82,8 @@ def decide_approval(
 ) -> Approval:
     """Decide a pending approval once: of two who decide at the same time one gets Conflict, with the decision.
 
-    `shown_hash` is the payload's hash as the person saw it; another one is refused. An approved action is carried out
+    `shown_hash` is the payload's hash as the person saw it; another one is refused, and so is an empty one, of somebody
+    who was to say it. An approved action is carried out
     here, in the same transaction; when that is refused, the approval keeps the reason. `always` lets the agent do the
     like from now on without asking. The requester is woken.
 
@@ -179,6 +180,8 @@ def _check_decision(approval: Approval, status: ApprovalStatus, member: Member, 
         raise Invalid(f"A {approval.get_kind_display().lower()} cannot be {status.label.lower()}.", field="status")
     if approval.requested_by_member_id == member.pk:
         raise Forbidden("Nobody approves their own request.")
+    if shown_hash == "":
+        raise Invalid("Say which payload was looked at.", "It is the approval's `payload_hash`.", field="payload_hash")
     actual = hash_payload(approval.payload)
     if actual != approval.payload_hash or (shown_hash is not None and shown_hash != actual):
         raise Conflict("What would be done has changed since it was shown.", "Look at it again.")

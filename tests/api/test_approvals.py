@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import Agent
 from issues.models import Approval, Company, Role
-from issues.services.approvals import ask_question
+from issues.services.approvals import ask_question, propose_action
 from tests import build
 from tests.api.client import Api, as_agent, as_person
 
@@ -62,6 +62,18 @@ def test_a_viewer_reads_approvals_and_decides_none(company: Company, request_of_
     viewer = as_person(build.member(company, role=Role.VIEWER))
     assert viewer.get(f"approvals/{request_of_ada.pk}").status == 200
     assert viewer.post(f"approvals/{request_of_ada.pk}/decision", {"status": "approved"}).status == 403
+
+
+def test_who_approves_an_action_says_which_payload_was_looked_at_and_who_may_not_is_told_that_first(
+    api: Api, ada: Agent, company: Company
+) -> None:
+    issue = build.issue(company, assignee=ada)
+    worker = build.at_work(ada, issue)
+    asked = propose_action(actor=worker, issue=issue, title="Do it", payload={"actions": []}, explanation="")
+    path = f"approvals/{asked.pk}/decision"
+    assert as_person(build.member(company, role=Role.VIEWER)).post(path, {"status": "approved"}).status == 403
+    unsaid = api.post(path, {"status": "approved"})
+    assert (unsaid.status, list(unsaid["errors"])) == (422, ["payload_hash"])
 
 
 def test_a_question_is_asked_and_answered(api: Api, ada: Agent, ada_api: Api, company: Company) -> None:
