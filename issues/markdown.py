@@ -201,9 +201,14 @@ def link_close(_self: RendererHTML, tokens: Sequence[Token], index: int, _option
     if environment["refused"]:
         return f' <span class="host">({show_hidden(environment["refused"])})</span>'
     host = environment["host"]
-    if not host or host in tokens[index - 1].content:
+    if not host or _names_host(tokens[index - 1].content, host):
         return "</a>"
     return f'</a> <span class="host">({html.escape(host)})</span>'
+
+
+def _names_host(words: str, host: str) -> bool:
+    """Whether the words say the whole host: `bank.example` does not say that it leads to `k.example`."""
+    return re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w-]|\.\w)", words, re.IGNORECASE) is not None
 
 
 def image(_self: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, environment: Any) -> str:
@@ -281,7 +286,8 @@ def _link(match: re.Match[str], place: Place) -> str | None:
 
 
 def _safe_address(address: str) -> str:
-    """The address if it leads to a web page, a mailbox or a place of this site; empty otherwise."""
+    """The address if it leads to a web page, a mailbox or a place of this site; empty otherwise. One that names a user
+    before its host is read as leading to that name."""
     address = HIDDEN.sub("", address).strip()
     if "\\" in address or any(ord(character) < 33 for character in address):
         return ""
@@ -293,7 +299,7 @@ def _safe_address(address: str) -> str:
         parts = urlsplit(address)
     except ValueError:
         return ""
-    if parts.scheme in ("http", "https") and parts.hostname:
+    if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc:
         return address
     return address if parts.scheme == "mailto" and parts.path else ""
 

@@ -88,6 +88,17 @@ def test_a_link_to_another_host_says_which_and_passes_nothing_on() -> None:
     assert "host" not in render("https://evil.example/x")
 
 
+@pytest.mark.parametrize("words", ["bank.example", "k.example.bank", "k.example-bank", "not-k.example"])
+def test_a_link_whose_words_hold_the_host_as_a_part_of_another_still_says_where_it_leads(words: str) -> None:
+    assert '<span class="host">(k.example)</span>' in render(f"[{words}](https://k.example/)")
+    assert "host" not in render("[see k.example.](https://k.example/)")
+
+
+@pytest.mark.parametrize("text", ["https://bank.example@evil.example/", "[bank](https://bank.example:x@evil.example/)"])
+def test_an_address_that_names_a_user_before_its_host_is_no_link(text: str) -> None:
+    assert "<a" not in render(text)
+
+
 @pytest.mark.parametrize(
     "address", ["//evil.example", "/\\evil.example", "\\\\evil.example", "ftp://x.example", "https:"]
 )
