@@ -156,6 +156,11 @@ class Member(models.Model):
         """Whether they have not been removed."""
         return self.removed_at is None
 
+    @property
+    def is_judging(self) -> bool:
+        """Whether they may review work: viewers only look."""
+        return self.is_present and self.role != Role.VIEWER
+
 
 class Handle(models.Model):
     """A handle taken in a company. Rows are never deleted while the company lives: a handle is never reused."""

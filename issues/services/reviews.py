@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
@@ -10,12 +10,14 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import mark_entered, service
-from issues.models import Activity, InboxKind, Issue, Member, Reviewer, Status, Verdict
+from issues.models import Activity, InboxItem, InboxKind, Issue, Member, Reviewer, Status, Verdict
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
 from issues.services.inbox import settle_issue, tell_responsible
 from issues.services.locks import lock_issue, save_issue
 from issues.services.transitions import (
+    ask_reviewers,
+    call_reviewers,
     check_nothing_waits,
     enter_status,
     outstanding_reviewers,
@@ -34,7 +36,8 @@ SEND_BACKS_BEFORE_STOP = 3
 
 @service
 def set_reviewers(*, actor: Actor, issue: Issue, reviewers: Sequence[Agent | Member]) -> Issue:
-    """Name exactly these as reviewers. Verdicts already given by those who stay are kept."""
+    """Name exactly these as reviewers. Verdicts already given by those who stay are kept; an issue in review calls
+    those who are new, and wants nothing more of those who are not named again."""
     require(actor, Right.EDIT, issue)
     issue = lock_issue(issue)
     for one in reviewers:
@@ -42,11 +45,13 @@ def set_reviewers(*, actor: Actor, issue: Issue, reviewers: Sequence[Agent | Mem
             raise Invalid("A reviewer of another company cannot be named.", field="reviewers")
         if not one.is_present:
             raise Invalid(f"@{one.handle} is no longer here.", field="reviewers")
+        if isinstance(one, Member) and not one.is_judging:
+            raise Invalid(f"@{one.handle} is a viewer, who judges nothing.", field="reviewers")
     members = {one.pk for one in reviewers if isinstance(one, Member)}
     agents = {one.pk for one in reviewers if not isinstance(one, Member)}
     present = list(issue.reviewers.all())
-    gone = [row.pk for row in present if row.member_id not in members and row.agent_id not in agents]
-    issue.reviewers.filter(pk__in=gone).delete()
+    gone = [row for row in present if row.member_id not in members and row.agent_id not in agents]
+    issue.reviewers.filter(pk__in=[row.pk for row in gone]).delete()
     new_members = members - {row.member_id for row in present}
     new_agents = agents - {row.agent_id for row in present}
     Reviewer.objects.bulk_create(
@@ -56,6 +61,8 @@ def set_reviewers(*, actor: Actor, issue: Issue, reviewers: Sequence[Agent | Mem
     if gone or new_members or new_agents:
         save_issue(issue)
         record(actor, "issue.reviewers", issue, members=sorted(members), agents=sorted(agents))
+        if issue.status == Status.IN_REVIEW:
+            _call_anew(issue, actor, {row.pk for row in present})
     return issue
 
 
@@ -86,6 +93,19 @@ def give_verdict(*, actor: Actor, issue: Issue, verdict: Verdict, note: str = ""
             check_nothing_waits(read_closing(issue, actor.agent))
         enter_status(issue, Status.DONE, actor)
     return issue
+
+
+def _call_anew(issue: Issue, actor: Actor, before: Collection[int]) -> None:
+    """Of an issue in review, call the reviewers who were not there before, and let nobody else judge it."""
+    standing = standing_reviewers(issue)
+    judges = {row.member_id for row in standing if row.verdict == Verdict.OUTSTANDING}
+    InboxItem.objects.filter(issue=issue, kind=InboxKind.REVIEW, archived_at=None).exclude(
+        member__in=judges - {None}
+    ).update(archived_at=timezone.now())
+    if standing:
+        call_reviewers(issue, actor, [row for row in standing if row.pk not in before])
+    else:
+        ask_reviewers(issue, actor)
 
 
 def _reviewer_of(actor: Actor, issue: Issue) -> Reviewer | None:

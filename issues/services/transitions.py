@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -108,7 +109,7 @@ def check_nothing_waits(closing: Closing) -> None:
 
 
 def standing_reviewers(issue: Issue) -> list[Reviewer]:
-    """The named reviewers who can judge: not the assignee, and nobody who has left."""
+    """The named reviewers who can judge: not the assignee, no viewer, and nobody who has left."""
     return [
         reviewer
         for reviewer in issue.reviewers.select_related("member__user", "agent").order_by("pk")
@@ -124,9 +125,16 @@ def outstanding_reviewers(issue: Issue) -> list[Reviewer]:
 def ask_reviewers(issue: Issue, cause: Actor) -> list[Member]:
     """Call whoever has to judge an issue in review: its reviewers, or without any the responsible person. Answer the
     people among them."""
-    people: list[Member] = []
     outstanding = outstanding_reviewers(issue)
-    for reviewer in outstanding:
+    if outstanding:
+        return call_reviewers(issue, cause, outstanding)
+    return _tell_judges(issue, cause, [answering_for(issue)])
+
+
+def call_reviewers(issue: Issue, cause: Actor, reviewers: Iterable[Reviewer]) -> list[Member]:
+    """Wake the agents and tell the people among the reviewers; answer the people."""
+    people: list[Member] = []
+    for reviewer in reviewers:
         if reviewer.agent_id is not None:
             wake(
                 Wake(
@@ -139,8 +147,10 @@ def ask_reviewers(issue: Issue, cause: Actor) -> list[Member]:
             )
         elif reviewer.member is not None:
             people.append(reviewer.member)
-    if not outstanding:
-        people = [answering_for(issue)]
+    return _tell_judges(issue, cause, people)
+
+
+def _tell_judges(issue: Issue, cause: Actor, people: list[Member]) -> list[Member]:
     acting = cause.member_in(issue.company) if isinstance(cause, Person) else None
     tell(
         [member for member in people if member != acting],
@@ -155,7 +165,8 @@ def ask_reviewers(issue: Issue, cause: Actor) -> list[Member]:
 def _can_judge(reviewer: Reviewer, issue: Issue) -> bool:
     if reviewer.agent is not None:
         return reviewer.agent.is_present and reviewer.agent_id != issue.assignee_agent_id
-    return reviewer.member is not None and reviewer.member.is_present and reviewer.member_id != issue.assignee_member_id
+    member = reviewer.member
+    return member is not None and member.is_judging and member.pk != issue.assignee_member_id
 
 
 def _settle(issue: Issue, before: Status, cause: Actor) -> None:

@@ -7,9 +7,9 @@ import pytest
 from agents.models import Agent, WakeupSource
 from agents.services.agents import terminate_agent, worker_for
 from issues.actors import Person, Worker
-from issues.models import Activity, Company, InboxItem, InboxKind, Issue, Reviewer, Status, Verdict
+from issues.models import Activity, Company, InboxItem, InboxKind, Issue, Member, Reviewer, Role, Status, Verdict
 from issues.refusals import Conflict, Forbidden, Invalid
-from issues.services.companies import remove_member
+from issues.services.companies import change_role, remove_member
 from issues.services.issues import assign_issue, create_issue, set_status
 from issues.services.reviews import give_verdict, set_reviewers
 from tests import build
@@ -86,6 +86,38 @@ class TestCalling:
         assert status_of(issue) == Status.DONE
         with pytest.raises(Invalid, match="no longer here"):
             set_reviewers(actor=owner, issue=issue, reviewers=[Agent.objects.get(pk=bob.pk)])
+
+    def test_who_is_named_while_it_is_in_review_is_called_then_and_who_is_not_any_more_is_left_alone(
+        self, company: Company, ada: Agent, bob: Agent, boss: Person, owner: Person
+    ) -> None:
+        def asked() -> list[Member]:
+            items = InboxItem.objects.filter(kind=InboxKind.REVIEW, archived_at=None).select_related("member")
+            return [item.member for item in items.order_by("pk")]
+
+        issue = build.issue(company, actor=boss, assignee=ada)
+        set_status(actor=owner, issue=issue, status=Status.IN_REVIEW)
+        assert asked() == [boss.member], "who answers for it"
+        cleo = build.member(company, "cleo")
+        set_reviewers(actor=owner, issue=issue, reviewers=[bob, cleo.member])
+        assert [wakeup.source for wakeup in build.pending(bob, issue)] == [WakeupSource.REVIEW_REQUESTED]
+        assert asked() == [cleo.member]
+        judge(bob, issue, Verdict.ACCEPT)
+        set_reviewers(actor=owner, issue=issue, reviewers=[bob, boss.member])
+        assert asked() == [boss.member]
+        assert build.pending(bob, issue) == [], "it has judged"
+        set_reviewers(actor=owner, issue=issue, reviewers=[])
+        assert asked() == [boss.member], "who answers for it again"
+
+    def test_a_viewer_is_not_named_and_who_becomes_one_does_not_count(
+        self, company: Company, owner: Person, ada: Agent, boss: Person
+    ) -> None:
+        reader = build.member(company, "reader", role=Role.VIEWER)
+        issue = in_review(company, ada, boss)
+        with pytest.raises(Invalid, match="judges nothing"):
+            set_reviewers(actor=owner, issue=issue, reviewers=[reader.member])
+        change_role(actor=owner, member=boss.member, role=Role.VIEWER)
+        give_verdict(actor=owner, issue=issue, verdict=Verdict.ACCEPT)
+        assert status_of(issue) == Status.DONE
 
     def test_a_reviewer_of_another_company_is_refused(self, owner: Person, issue: Issue) -> None:
         other, stranger = build.company_with_founder("OTHER")
