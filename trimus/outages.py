@@ -45,25 +45,41 @@ def answer_error(request: HttpRequest) -> HttpResponse:
     """The answer to an exception that nobody expected: 503, with what is wrong and when to come again, if the database
     is out, else 500."""
     why = why_out(sys.exc_info()[1])
+    is_api = request.path.startswith("/api/")
     if not why:
-        return HttpResponseServerError(render_to_string("500.html"))
+        return _broken() if is_api else HttpResponseServerError(render_to_string("500.html"))
     logger.error("%s %s was not answered: %s", request.method, request.path, why)
-    answer = _problem(why) if request.path.startswith("/api/") else HttpResponse(_page(why))
+    answer = _unavailable(why) if is_api else HttpResponse(_page(why))
     answer._has_been_logged = True  # type: ignore[attr-defined] # by Django once more, with a traceback each time
     answer.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     answer["Retry-After"] = str(RETRY_SECONDS)
     return answer
 
 
-def _problem(why: str) -> HttpResponse:
+def _unavailable(why: str) -> HttpResponse:
+    return _problem(
+        HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", why, "Nothing was changed. Send it again in a while."
+    )
+
+
+def _broken() -> HttpResponse:
+    return _problem(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "broken",
+        "Something broke on our side.",
+        "Nothing was changed. The server's log says what happened.",
+    )
+
+
+def _problem(status: HTTPStatus, kind: str, detail: str, hint: str) -> HttpResponse:
     document = {
-        "type": "urn:trimus:problem:unavailable",
-        "title": "Unavailable",
-        "status": HTTPStatus.SERVICE_UNAVAILABLE.value,
-        "detail": why,
-        "hint": "Nothing was changed. Send it again in a while.",
+        "type": f"urn:trimus:problem:{kind}",
+        "title": kind.capitalize(),
+        "status": status.value,
+        "detail": detail,
+        "hint": hint,
     }
-    return JsonResponse(document, content_type="application/problem+json")
+    return JsonResponse(document, status=status, content_type="application/problem+json")
 
 
 def _page(why: str) -> str:

@@ -89,3 +89,11 @@ def test_a_bug_stays_a_bug(browser: Client) -> None:
         answer = browser.get("/healthz")
     assert answer.status_code == 500
     assert "Something broke on our side" in answer.content.decode()
+
+
+def test_a_bug_behind_the_api_is_told_as_a_problem_too(browser: Client) -> None:
+    with failing(ZeroDivisionError("by nought")):
+        answer = browser.get("/api/health")
+    assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
+    assert (answer.json()["type"], answer.json()["status"]) == ("urn:trimus:problem:broken", 500)
+    assert "nought" not in answer.content.decode()
