@@ -47,6 +47,14 @@ except ValueError as error:
 """
 
 
+FORGE = """
+import logging, django, structlog
+django.setup()
+logging.getLogger("trimus.outages").error("%s %s", "GET", "/a\\n12:00:00 [info] all is well\\x1b[2J")
+structlog.get_logger("trimus.engine").info("claimed", agent="x\\ry")
+"""
+
+
 READ = """
 import django, structlog
 django.setup()
@@ -78,6 +86,13 @@ def test_the_console_gets_plain_lines_with_the_values_named(tmp_path: Path) -> N
     assert "trimus.engine" in claimed
     assert "\x1b" not in "".join(lines)
     assert "ZeroDivisionError: division by zero" in lines
+
+
+def test_what_somebody_sent_begins_no_line_of_its_own(tmp_path: Path) -> None:
+    lines = spoken(tmp_path, FORGE)
+    assert not [line for line in lines if line.startswith("12:00:00")]
+    assert [line for line in lines if "GET /a\\n12:00:00 [info] all is well\\x1b[2J" in line]
+    assert [line for line in lines if "agent=x\\ry" in line]
 
 
 def test_detail_shows_for_the_topics_that_were_asked_for_and_no_others(tmp_path: Path) -> None:

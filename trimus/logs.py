@@ -30,6 +30,7 @@ _SECRETS = (
     re.compile(r"(?<=\btrm_)\w{8,}"),  # API keys of Trimus
     re.compile(r"(?<=\bsk-)[\w-]{8,}"),  # keys of the providers
 )
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _ROW = re.compile(r"^DETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\Z)", re.MULTILINE | re.DOTALL)
 """What PostgreSQL adds to an error: the row that it refused, with all its texts."""
 
@@ -61,6 +62,15 @@ def without_secrets(_logger: object, _method: str, event: MutableMapping[str, An
     for name, value in event.items():
         if isinstance(value, str):
             event[name] = _cleaned(value)
+    return event
+
+
+def on_one_line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The event with line ends and other control characters of its words as codes: what somebody sent, an address for
+    one, begins no line that looks like another event. Tracebacks keep their lines."""
+    for name, value in event.items():
+        if isinstance(value, str) and name not in ("exception", "stack"):
+            event[name] = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
     return event
 
 
@@ -106,6 +116,7 @@ def _console_processors() -> list[Any]:
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
         without_secrets,
+        on_one_line,
         structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0, pad_level=False),
     ]
 
