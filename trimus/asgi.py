@@ -21,9 +21,10 @@ _django = get_wsgi_application()
 # Import the pages now, not in the first visitor's time.
 _ = get_resolver().url_patterns
 
-from issues.events import stream  # noqa: E402  (its models can be imported from here on)
+from issues.converters import CompanySlug  # noqa: E402  (models can be imported from here on)
+from issues.events import stream  # noqa: E402
 
-EVENTS_PATH = re.compile(r"/[^/]+/events/")
+EVENTS_PATH = re.compile(rf"/{CompanySlug.regex}/events/")
 pages = Buffering(WSGIMiddleware(_django, workers=settings.WEB_THREADS), limit_bytes=settings.MAX_REQUEST_BYTES)
 
 
