@@ -169,7 +169,12 @@ def test_home_shows_what_needs_one_what_runs_and_what_happened(page: Client, com
     build.approval(issue, "Publish it?", actor=build.at_work(agent, issue))
     build.issue(company, "Mine to do", assignee=founder.member)
     words = text_of(page.get("/acme/").content)
-    for part in ("Publish it?", "Cleo on ACME-1 Write the guide", "Mine to do", "opened the issue on ACME-2"):
+    for part in (
+        "Publish it?",
+        "Cleo on ACME-1 Write the guide",
+        "Mine to do",
+        "ACME-2 : Acme-founder opened the issue",
+    ):
         assert part in words, part
 
 
