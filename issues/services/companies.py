@@ -136,7 +136,6 @@ def delete_company(*, actor: Actor, company: Company) -> None:
         company.policy_rules.all().delete()
         company.routines.all().delete()
         company.runs.all().delete()
-        company.policy_rules.all().delete()
         company.agents.all().delete()
         company.delete()
     log.warning("company %s (%d) was deleted by %s", key, number, actor)
