@@ -3,13 +3,13 @@ way in which the tracker reaches the agents that build on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from issues.actors import Actor, Person
     from issues.effects import Wake
-    from issues.models import Approval
+    from issues.models import Approval, Company
 
 wake_listeners: tuple[Callable[[Wake], int | None], ...] = ()
 """Called inside the transaction for each cause to wake an agent; `agents` turns it into a wakeup row, and answers its
@@ -24,3 +24,7 @@ approval_carriers: tuple[Callable[[Approval, Actor], None], ...] = ()
 approval_listeners: tuple[Callable[[Approval], None], ...] = ()
 """Called inside the transaction in which an approval ended, after what was approved was carried out, and when undoing
 lets it wait again; `agents` writes what became of the actions that waited for it."""
+
+known_secrets: tuple[Callable[[Company], Collection[str]], ...] = ()
+"""Called when a text of the company is saved; `engine` answers the keys that models are called with for it, which no
+text may hold."""

@@ -46,7 +46,7 @@ class Comment(Flagged):
 
 
 class CommentVersion(models.Model):
-    """What a comment said before it was edited. Deleting the comment erases these, too."""
+    """What a comment said before it was edited, but for secrets. Deleting the comment erases these, too."""
 
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="versions")
     body = models.TextField()

@@ -11,7 +11,7 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import Wake, service, wake
-from issues.flagging import secret_kinds
+from issues.flagging import secret_kinds, without_secrets
 from issues.models import Comment, CommentVersion, InboxKind, Issue, Member
 from issues.policies import Right, require
 from issues.refusals import Conflict, Forbidden, Invalid
@@ -58,7 +58,7 @@ def write_comment(
         comment.run = actor.run
     elif member is None:
         raise Invalid("A comment has an author.")
-    comment.secret_kinds = secret_kinds(comment.body)
+    comment.secret_kinds = secret_kinds(issue.company, comment.body)
     comment.save(force_insert=True)
     record(actor, "comment.written", issue, comment=comment.pk)
     mentioned = _call(actor, comment, comment.body if speech is None else speech, without=without)
@@ -89,15 +89,16 @@ def preview_wakes(*, issue: Issue, body: str) -> WakePreview:
 def edit_comment(
     *, actor: Actor, comment: Comment, body: str, call: bool = False, without: Collection[str] = ()
 ) -> Comment:
-    """Change the own comment, visibly; what it said before can be read. It wakes nobody, unless `call` says so: then
-    whom a new comment would, `without` these handles."""
+    """Change the own comment, visibly; what it said before can be read, but for secrets. It wakes nobody, unless `call`
+    says so: then whom a new comment would, `without` these handles."""
     comment = _own_comment(actor, comment)
     text = check_text(body, "comment", required=True)
     if text != comment.body:
         written_at = comment.edited_at or comment.created_at
-        CommentVersion.objects.create(comment=comment, body=comment.body, written_at=written_at)
+        said = without_secrets(comment.issue.company, comment.body)  # who edits one away wants it gone
+        CommentVersion.objects.create(comment=comment, body=said, written_at=written_at)
         comment.body = text
-        comment.secret_kinds = secret_kinds(text)
+        comment.secret_kinds = secret_kinds(comment.issue.company, text)
         comment.edited_at = timezone.now()
         comment.save(update_fields=["body", "secret_kinds", "edited_at"])
         record(actor, "comment.edited", comment.issue, comment=comment.pk)

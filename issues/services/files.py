@@ -51,7 +51,7 @@ def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Att
         extraction=read.extraction,
         why_unread=read.why,
         text=read.text,
-        secret_kinds=secret_kinds(read.text),
+        secret_kinds=secret_kinds(issue.company, read.text),
     )
     record(actor, "file.attached", issue, attachment=attachment.pk)
     if read.extraction == Extraction.PENDING:
@@ -67,7 +67,7 @@ def read_attachment(attachment: Attachment) -> None:
         read = failed(attachment.media_type, "its bytes are missing")
     attachment.extraction, attachment.why_unread, attachment.text = read.extraction, read.why, read.text
     waiting = Attachment.objects.filter(pk=attachment.pk, extraction=Extraction.PENDING)
-    attachment.secret_kinds = secret_kinds(read.text)
+    attachment.secret_kinds = secret_kinds(attachment.issue.company, read.text)
     waiting.update(
         extraction=read.extraction, why_unread=read.why, text=read.text, secret_kinds=attachment.secret_kinds
     )
@@ -97,7 +97,7 @@ def write_file(*, actor: Worker, issue: Issue, path: str, text: str) -> FileVers
         blob=blobs.store(content),
         agent=actor.agent,
         run=actor.run,
-        secret_kinds=secret_kinds(text),
+        secret_kinds=secret_kinds(issue.company, text),
     )
     file.is_made = False
     file.save(update_fields=["is_made", "updated_at"])

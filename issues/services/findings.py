@@ -23,7 +23,7 @@ def record_finding(*, actor: Worker, issue: Issue, title: str = "", body: str) -
         run=actor.run,
         title=title,
         body=body,
-        secret_kinds=secret_kinds(title, body),
+        secret_kinds=secret_kinds(issue.company, title, body),
     )
     record(actor, "finding.recorded", issue, finding=finding.pk)
     return finding

@@ -91,7 +91,7 @@ def create_issue(
         created_by_member=member,
         created_by_agent=actor.agent if isinstance(actor, Worker) else None,
     )
-    issue.secret_kinds = secret_kinds(issue.title, issue.description)
+    issue.secret_kinds = secret_kinds(issue.company, issue.title, issue.description)
     _set_assignee(issue, assignee)
     now = timezone.now()
     issue.status_changed_at = now
@@ -156,7 +156,7 @@ def edit_issue(
     old_description = issue.description
     for field in changed:
         setattr(issue, field, wanted[field])
-    issue.secret_kinds = secret_kinds(issue.title, issue.description)
+    issue.secret_kinds = secret_kinds(issue.company, issue.title, issue.description)
     save_issue(issue, *changed, "secret_kinds")
     record(actor, "issue.edited", issue, fields=changed)
     if "description" in changed:

@@ -73,7 +73,22 @@ def test_a_key_of_this_installation_is_known_by_its_value(settings: Settings, is
     assert comment.secrets == ["model key of this installation"]
 
 
-def test_a_text_full_of_secrets_names_as_many_kinds_as_fit() -> None:
-    kinds = secret_kinds(*(secrets[0] for secrets in SECRETS.values()))
+def test_a_companys_own_model_key_is_known_by_its_value_and_to_that_company_alone(company: Company) -> None:
+    key = "own-words-0123456789"
+    build.provider(company, key=key)
+    company.refresh_from_db()
+    other, _ = build.company_with_founder("OTHR")
+    assert build.issue(company, f"Take {key}").secrets == ["model key of this installation"]
+    assert build.issue(other, f"Take {key}").secrets == []
+
+
+def test_what_a_comment_said_before_is_kept_without_its_secrets(issue: Issue, owner: Person) -> None:
+    comment = write_comment(actor=owner, issue=issue, body=f"It is {SECRET}.")
+    edit_comment(actor=owner, comment=comment, body="It is gone.")
+    assert comment.versions.get().body == f"It is [masked: {KIND}]."
+
+
+def test_a_text_full_of_secrets_names_as_many_kinds_as_fit(company: Company) -> None:
+    kinds = secret_kinds(company, *(secrets[0] for secrets in SECRETS.values()))
     assert len(kinds) <= MOST_SHOWN
     assert set(kinds.split(", ")) < set(SECRETS)
