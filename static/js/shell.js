@@ -1,12 +1,30 @@
-// What every page needs: menus, dialogs, toasts, times that stay true, forms that send themselves.
+// What every page needs: forms that are sent once, menus, dialogs, toasts, times that stay true.
 (() => {
   "use strict";
 
   const TOAST_MS = 6000;
   const UNDO_MS = 10000;
   const AGO_MS = 30000;
+  const SENDING_MS = 10000;
 
   document.documentElement.classList.add("scripted");
+
+  // --- What is on its way is not sent again by a second click or Ctrl Enter
+
+  let underWay = new WeakMap(); // by form, the words that it is sending and since when
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.getAttribute("method") !== "post") return;
+    const words = new URLSearchParams(new FormData(form, event.submitter)).toString();
+    const sending = underWay.get(form);
+    if (sending?.words === words && Date.now() - sending.since < SENDING_MS) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    } else underWay.set(form, { words, since: Date.now() });
+  }, { capture: true });
+  document.addEventListener("htmx:finally:request", (event) => underWay.delete(event.target));
+  window.addEventListener("pageshow", () => (underWay = new WeakMap())); // who comes back may send it again
 
   // --- Menus: <details> that close when one looks elsewhere, and are walked with the arrows.
 

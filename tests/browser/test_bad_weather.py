@@ -1,0 +1,52 @@
+"""The board over a slow line, with impatient hands, in two tabs, and while the server is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewTab
+from tests.browser.test_use import open_issue
+
+SLOW_MS = 600
+
+
+@contextmanager
+def slow(tab: Page) -> Iterator[None]:
+    """Every answer takes a while."""
+    network = tab.context.new_cdp_session(tab)
+    network.send("Network.enable")
+    conditions = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", conditions | {"latency": SLOW_MS})
+    yield
+    network.send("Network.emulateNetworkConditions", conditions | {"latency": 0})
+
+
+def test_what_is_sent_twice_over_a_slow_line_arrives_once(tab: Page) -> None:
+    open_issue(tab, "Impatience")
+    field = tab.get_by_label("Comment", exact=True)
+    with slow(tab):
+        field.fill("By a double click")
+        tab.get_by_role("button", name="Comment", exact=True).dblclick()
+        expect(field).to_have_value("")
+        field.fill("By two keys")
+        field.press("Control+Enter")
+        field.press("Control+Enter")
+        expect(field).to_have_value("")
+        field.fill("By two keys")  # said again once it has arrived, it is meant
+        field.press("Control+Enter")
+        expect(field).to_have_value("")
+    expect(tab.locator(".comment", has_text="By a double click")).to_have_count(1)
+    expect(tab.locator(".comment", has_text="By two keys")).to_have_count(2)
+
+
+def test_a_form_of_a_page_of_its_own_is_sent_once_too(tab: Page) -> None:
+    tab.goto("/demo/issues/new/")
+    tab.get_by_label("Title").fill("Opened by a double click")
+    with slow(tab):
+        tab.get_by_role("button", name="Open the issue").dblclick()
+        tab.wait_for_url("**/issues/DEMO-*/")
+    tab.goto("/demo/issues/?text=double+click&group=none")
+    expect(tab.locator("[data-row]", has_text="Opened by a double click")).to_have_count(1)
