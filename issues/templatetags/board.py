@@ -6,6 +6,7 @@ import datetime
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils import formats, timezone
 from django.utils.html import format_html
@@ -169,6 +170,12 @@ def theme(context: template.Context) -> str:
     """The theme that the reader chose: light, dark or system."""
     request: HttpRequest | None = context.get("request")
     return theme_of(request) if request is not None else "system"
+
+
+@register.simple_tag
+def csrf_cookie() -> str:
+    """The name of the cookie that holds the token of forms."""
+    return settings.CSRF_COOKIE_NAME
 
 
 def _how_long_ago(moment: datetime.datetime) -> str:

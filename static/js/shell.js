@@ -9,6 +9,18 @@
 
   document.documentElement.classList.add("scripted");
 
+  // --- Whoever logs in in another tab gets another token: the forms that stand here take it over.
+
+  function takeToken() {
+    const name = `${document.body.dataset.csrf}=`;
+    const token = document.cookie.split("; ").find((cookie) => cookie.startsWith(name))?.slice(name.length);
+    if (!token) return;
+    for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
+  }
+
+  document.addEventListener("submit", takeToken, { capture: true });
+  window.addEventListener("focus", takeToken);
+
   // --- What is on its way is not sent again by a second click or Ctrl Enter
 
   let underWay = new WeakMap(); // by form, the words that it is sending and since when
