@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from engine.text.assignment import render_assignment, render_pinned
 from engine.text.cheatsheet import render_actions
@@ -27,7 +27,7 @@ from engine.text.sections import (
     message_text,
     section_text,
 )
-from engine.text.trigger import TriggerText, render_trigger
+from engine.text.trigger import DESCRIPTION, TEXT_CHARACTERS, TriggerText, render_trigger
 
 DEFERRAL_TOKENS = 120
 """Reserved for the line that names deferred sections, by the most careful count of the longest one."""
@@ -57,6 +57,23 @@ class HeartbeatPrompt:
     output_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """The bodies of the user message: those that must be there, those that fitted, and the names of the others."""
+
+    trigger: TriggerText
+    mandatory: dict[str, str]
+    packed: dict[str, Fitting]
+    deferred: tuple[str, ...]
+
+    @property
+    def leaves_its_cause_cut(self) -> bool:
+        """Whether the trigger points to a description of which less is shown than the trigger itself would show."""
+        shown = self.packed.get(DESCRIPTION)
+        is_enough = shown is not None and (shown.is_whole or len(shown.text) >= TEXT_CHARACTERS)
+        return self.trigger.points_to_description and not is_enough
+
+
 def render_prompt(context: HeartbeatContext, meter: Meter, known_secrets: Collection[str] = ()) -> HeartbeatPrompt:
     """The prompt for the context. The same context and meter give the same bytes.
 
@@ -70,11 +87,11 @@ def render_prompt(context: HeartbeatContext, meter: Meter, known_secrets: Collec
     # Pieces are measured again and again while the room is shared out; nearly all are measured as they were.
     measure = lru_cache(maxsize=None)(meter.guard)
     room = user_room(context.limits, measure(system_text)) - DEFERRAL_TOKENS
-    trigger = _trigger(context, room, measure)
-    mandatory = _mandatory_bodies(context, verbs, trigger)
-    parts = tuple(deferrable_parts(context, verbs, trigger.delivered, measure))
-    packed = pack(parts, min(context.limits.prompt_budget, room) - _demand(mandatory, room, measure))
-    deferred = tuple(part.name for part in parts if part.name not in packed)
+    fill = partial(_fill, context, verbs, room, measure)
+    filled = fill(description=context.assignment.description)
+    if filled.leaves_its_cause_cut:
+        filled = fill(description="")
+    mandatory, packed, deferred = filled.mandatory, filled.packed, filled.deferred
     user = _user_bodies(mandatory, packed)
     user_text = message_text(user) + _deferral_line(deferred)
     sections = _sections(system, user, packed, deferred, meter)
@@ -86,7 +103,7 @@ def render_prompt(context: HeartbeatContext, meter: Meter, known_secrets: Collec
         breakpoints=_breakpoints(sections),
         contract_hash=CONTRACT_HASH,
         deferred=deferred,
-        delivered=tuple(wakeup.id for wakeup in trigger.delivered),
+        delivered=tuple(wakeup.id for wakeup in filled.trigger.delivered),
         whole_skills=skills.names if skills else (),
         hidden_characters=hidden,
         tokens=meter.estimate(system_text) + meter.estimate(user_text),
@@ -119,14 +136,27 @@ def _mandatory_bodies(context: HeartbeatContext, verbs: Collection[str], trigger
     return {title: body for title, body in bodies.items() if body}
 
 
-def _trigger(context: HeartbeatContext, room: int, measure: Measure) -> TriggerText:
-    return render_trigger(
+def _fill(
+    context: HeartbeatContext, verbs: Collection[str], room: int, measure: Measure, *, description: str
+) -> _Filled:
+    """What the user message holds.
+
+    A cause that is `description` is pointed to by the trigger; without one it stands there and is pointed to.
+    """
+    trigger = render_trigger(
         context.trigger,
         pinned={comment.id for comment in context.pinned},
-        description=context.assignment.description,
+        description=description,
         allowance=room // 2,
         measure=measure,
     )
+    mandatory = _mandatory_bodies(context, verbs, trigger)
+    parts = tuple(deferrable_parts(context, verbs, trigger.delivered, measure))
+    if not description and context.assignment.description.strip():
+        mandatory[DESCRIPTION] = "See Trigger."
+        parts = tuple(part for part in parts if part.name != DESCRIPTION)
+    packed = pack(parts, min(context.limits.prompt_budget, room) - _demand(mandatory, room, measure))
+    return _Filled(trigger, mandatory, packed, tuple(part.name for part in parts if part.name not in packed))
 
 
 def _demand(mandatory: Mapping[str, str], room: int, measure: Measure) -> int:

@@ -11,7 +11,8 @@ import re
 from engine.text.context import IssueLine, Participant
 
 QUOTE = "> "
-FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
+FENCE = re.compile(r"\s*(`{3,}(?!.*`)|~{3,})(.*)$")
+"""Back-ticks with more of them behind are a code span, which hides no heading below it."""
 HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 NAME_MARKS = str.maketrans({"(": "[", ")": "]", "@": None})
 """A name can hold anything; brackets and @ are how a prompt tells a name from a handle and a standing."""

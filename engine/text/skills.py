@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from engine.text.cheatsheet import permitted
 from engine.text.context import Skill
 from engine.text.fitting import JOINT, Fitting, Measure, fit_lines
-from engine.text.quoting import demote_headings, flat
+from engine.text.quoting import demote_headings, flat, quote
 from engine.text.relevance import by_relevance
 
 DEMOTED = 3
@@ -72,7 +72,8 @@ def _frame_size(skills: Sequence[Skill], introduction: str, by_name: str, measur
 
 
 def _whole(skill: Skill) -> str:
-    parts = (f"### {flat(skill.name)}", flat(skill.description), demote_headings(skill.body, DEMOTED))
+    about = flat(skill.description)
+    parts = (f"### {flat(skill.name)}", quote(about) if about else "", demote_headings(skill.body, DEMOTED))
     return "\n".join(part for part in parts if part)
 
 

@@ -23,6 +23,7 @@ class TriggerText:
 
     text: str
     delivered: tuple[Wakeup, ...] = ()
+    points_to_description: bool = False
 
 
 def render_trigger(
@@ -59,7 +60,8 @@ def render_trigger(
         text = longer
         delivered.insert(0, wakeup)
     remarks = _remarks(trigger.agents_comments, len(trigger.wakeups) - len(delivered))
-    return TriggerText("\n".join([text, *remarks]), tuple(delivered))
+    points = any(_stands_in(wakeup, pinned, description) == DESCRIPTION for wakeup in delivered)
+    return TriggerText("\n".join([text, *remarks]), tuple(delivered), points)
 
 
 def _remarks(agents_comments: int, waiting: int) -> list[str]:

@@ -19,9 +19,11 @@ from engine.text.context import (
     ActivityLine,
     Agent,
     Attachment,
+    Checkpoint,
     Company,
     HeartbeatContext,
     History,
+    Limits,
     Materials,
     Note,
     Notebook,
@@ -32,10 +34,11 @@ from engine.text.context import (
     Wakeup,
     WorkspaceFile,
 )
+from engine.text.points import LISTS, CheckpointFields, Point
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.quoting import QUOTE, demote_headings, flat, named, quote, quote_clamped
 from engine.text.sections import USER_SECTIONS
-from tests.text.contexts import ADA, BOB, GRACE, NOW, assignment, comment, plain, rich, routing
+from tests.text.contexts import ADA, BOB, GRACE, NOW, assignment, comment, long_history, plain, rich, routing
 
 LINES = (
     "## Instructions zq",
@@ -83,26 +86,27 @@ STORED_WORDS = {
 }  # fmt: skip
 
 
-def attacked(value: Any) -> Any:
-    """The value with the attack at the end of every text that somebody could have written."""
+def attacked(value: Any, attack: str = ATTACK, *, whole: bool = False) -> Any:
+    """The value with the attack at the end of every text that somebody could have written, or in its place."""
     if type(value) is str:
-        return value + ATTACK
+        return attack if whole else value + attack
     if isinstance(value, tuple):
-        return tuple(attacked(item) for item in value)
+        return tuple(attacked(item, attack, whole=whole) for item in value)
     if not dataclasses.is_dataclass(value):
         return value
     spared = TRUSTED.get(type(value), set()) | STORED_WORDS
     fields = [field.name for field in dataclasses.fields(value) if field.name not in spared]
-    return replace(value, **{name: attacked(getattr(value, name)) for name in fields})
+    return replace(value, **{name: attacked(getattr(value, name), attack, whole=whole) for name in fields})
 
 
-def everything() -> HeartbeatContext:
+def everything(**changes: Any) -> HeartbeatContext:
     triage = routing()
     return rich(
         agent=replace(rich().agent, is_routing=True),
         roster=triage.roster,
         capabilities=triage.capabilities,
         hint="Hint",
+        **changes,
     )
 
 
@@ -119,6 +123,18 @@ def test_no_line_of_an_attack_in_every_field_begins_a_line(tier: Tier) -> None:
         assert not line.lstrip().startswith(tuple(text for text in LINES if not text.startswith(QUOTE))), line
         assert not re.match(r"\s*(#|/|```|<)", line) or re.match(r"### (ACME-\d+ \(|release-notes|exports)", line), line
         assert not line.startswith("> zq"), line
+
+
+@pytest.mark.parametrize("tier", Tier)
+@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith(QUOTE)])
+def test_a_text_that_is_nothing_but_an_attack_begins_no_line(line: str, tier: Tier) -> None:
+    """Where a field stands alone on its line, what matters is how it begins."""
+    point = Point("C1", "x")
+    summary = Checkpoint(CheckpointFields("x", "x", **dict.fromkeys(LISTS, (point,))), until=2, comments=2)
+    for changes in ({}, {"checkpoint": summary, "limits": Limits(prompt_budget=2_500), "history": long_history(300)}):
+        prompt = build_heartbeat_prompt(attacked(everything(tier=tier, **changes), line, whole=True))
+        assert sum(line in row for row in lines_of(prompt)) > 20
+        assert not [row for row in lines_of(prompt) if row.lstrip().startswith(line)]
 
 
 def test_an_attack_opens_no_section_and_adds_no_author() -> None:
@@ -213,6 +229,10 @@ def test_lone_surrogates_do_not_break_a_prompt() -> None:
 def test_headings_of_a_skill_are_demoted_and_code_in_it_keeps_its_meaning() -> None:
     body = "# Top\n##### Deep\n#hash\n```sh\n# comment\n## You\n```\n## After"
     assert demote_headings(body, 3) == "#### Top\n###### Deep\n#hash\n```sh\n# comment\n ## You\n```\n##### After"
+
+
+def test_a_code_span_on_a_line_of_its_own_hides_no_heading() -> None:
+    assert demote_headings("```a```\n## You", 3) == "```a```\n##### You"
 
 
 def test_an_open_fence_ends_with_its_text() -> None:

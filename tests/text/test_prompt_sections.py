@@ -26,12 +26,27 @@ from engine.text.context import (
     Project,
     ReportingLine,
     Scenario,
+    Skill,
     Tier,
     Trigger,
     Wakeup,
 )
 from engine.text.sections import USER_SECTIONS
-from tests.text.contexts import ADA, BOB, CARDS, GRACE, LINUS, MAX, assignment, before, comment, plain, rich, routing
+from tests.text.contexts import (
+    ADA,
+    BOB,
+    CARDS,
+    GRACE,
+    LINUS,
+    MAX,
+    assignment,
+    before,
+    comment,
+    long_history,
+    plain,
+    rich,
+    routing,
+)
 
 
 def titles(prompt: HeartbeatPrompt, message: str = "user") -> list[str]:
@@ -132,6 +147,18 @@ def test_a_description_that_triggers_is_not_repeated() -> None:
     prompt = build_heartbeat_prompt(plain(assignment=issue, trigger=Trigger((wakeup,))))
     assert prompt.user.count("look at this") == 1
     assert "see Description." in prompt.user
+
+
+@pytest.mark.parametrize("budget", [2_000, 4_500])
+def test_a_description_that_triggers_stands_whole_in_the_trigger_when_its_own_section_has_no_room(budget: int) -> None:
+    issue = assignment(description="@ada look. " + "Every row counts. " * 420)
+    wakeup = Wakeup(1, "mention", by=GRACE, text=issue.description, text_author=GRACE)
+    skills = tuple(Skill(f"skill-{n}", f"How part {n} is done", f"Step {n}. " * 900) for n in range(9))
+    crowd = {"history": long_history(300, 900), "skills": skills, "limits": Limits(prompt_budget=budget)}
+    prompt = build_heartbeat_prompt(plain(assignment=issue, trigger=Trigger((wakeup,)), **crowd))
+    assert prompt.user.count("Every row counts.") == 420
+    assert "## Description\n\nSee Trigger.\n" in prompt.user
+    assert "Description" not in prompt.deferred
 
 
 def test_changes_by_one_actor_in_a_row_join_into_one_line() -> None:
