@@ -18,7 +18,7 @@ def found(tab: Page, name: str, key: str) -> None:
     tab.goto("/found-company/")
     tab.get_by_label("Name").fill(name)
     tab.get_by_label("Key").fill(key)
-    tab.get_by_role("button", name="Found it").click()
+    tab.get_by_role("button", name="Found the company").click()
     expect(tab.get_by_role("heading", name="First steps")).to_be_visible()
 
 

@@ -78,7 +78,7 @@ class TestInstructions:
         edit_agent(actor=build.member(company, "boss"), agent=agent, instructions="Be kind.\nAlways.")
         assert 'href="/acme/agents/cleo/instructions/"' in page.get("/acme/agents/cleo/").content.decode()
         body = page.get("/acme/agents/cleo/instructions/").content.decode()
-        assert "Version 2, as it is" in body
+        assert "Version 2, current" in body
         assert "Boss, " in body
         assert '<span class="removed">-Be brief.</span>' in body
         assert '<span class="added">+Be kind.</span>' in body
