@@ -34,22 +34,24 @@ from issues.models import (
 )
 from issues.names import Names, Somebody
 from issues.pages import Visit, company_page, is_partial, show
+from issues.refusals import Invalid
 from issues.views.around import Family, People, read_family, read_people
 from issues.views.lookup import find_issue
 from issues.views.noise import is_quiet
 from issues.views.summary import read_summary
-from issues.views.timeline import Rows, build_timeline, read_before, read_rows
+from issues.views.timeline import build_timeline
+from issues.views.timeline_rows import Rows, read_between, read_rows, read_time
 
 
 @require_safe
 @company_page
 def issue_page(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     """At most 15 queries, whatever the issue holds. `before` is a time to end the timeline at; so does the number of
-    an older `comment`, with which it then ends."""
+    an older `comment`, with which it then ends. `since` is a time from which on the reader has all before them."""
     issue = find_issue(visit, identifier, among=_with_hints())
-    before = read_before(request.GET.get("before", "")) or _time_of(issue, request.GET.get("comment", ""))
-    rows = read_rows(issue, before=before, quiet=is_quiet(request))
-    context = _context(visit, issue, rows) | {"is_earlier": before is not None, "is_quiet": is_quiet(request)}
+    until = read_time(request.GET.get("before", "")) or _time_of(issue, request.GET.get("comment", ""))
+    rows = read_rows(issue, until=until, since=read_time(request.GET.get("since", "")), quiet=is_quiet(request))
+    context = _context(visit, issue, rows) | {"is_earlier": until is not None, "is_quiet": is_quiet(request)}
     if is_partial(request):
         return show(request, visit, "issues/issue_view.html", context)
     return show(request, visit, "issues/issue.html", context)
@@ -58,9 +60,12 @@ def issue_page(request: HttpRequest, visit: Visit, identifier: str) -> HttpRespo
 @require_safe
 @company_page
 def older_entries(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
-    """The part of a timeline before a gap, to be put in the gap's place."""
+    """The newest part of a timeline's gap, to be put in the gap's place: what is later than `after`, up to `until`."""
     issue = find_issue(visit, identifier)
-    rows = read_rows(issue, before=read_before(request.GET.get("before", "")), quiet=is_quiet(request))
+    after, until = read_time(request.GET.get("after", "")), read_time(request.GET.get("until", ""))
+    if after is None or until is None:
+        raise Invalid("Between which times?", "The gap of the issue's page says it.")
+    rows = read_between(issue, after=after, until=until, quiet=is_quiet(request))
     names = Names(visit.company, rows.wanted(visit.company.key))
     place = Place(visit.company.key, names.handles)
     people = read_people(issue, names, rows.comments)

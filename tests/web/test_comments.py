@@ -73,8 +73,9 @@ def test_a_viewer_sees_reactions_and_gives_none(company: Company, founder: Perso
 
 def test_reactions_to_older_comments_come_with_them(page: Client, company: Company, founder: Person) -> None:
     issue = build.issue(company)
-    oldest = build.comment(issue, "The oldest.")
-    react(actor=founder, comment=oldest, kind=ReactionKind.LOOKING)
+    build.comment(issue, "The first, which is always shown.")
+    old = build.comment(issue, "An old one.")
+    react(actor=founder, comment=old, kind=ReactionKind.LOOKING)
     for number in range(60):
         build.comment(issue, f"Comment {number}")
     body = page.get(f"/acme/issues/{issue.identifier}/").content.decode()

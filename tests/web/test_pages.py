@@ -194,21 +194,6 @@ def test_empty_pages_say_what_they_are_for(page: Client, company: Company) -> No
         assert words in text_of(page.get(f"/acme/{address}").content)
 
 
-def test_an_older_part_of_a_timeline_is_fetched_on_demand(page: Client, company: Company, founder: Person) -> None:
-    from tests.web.test_queries import say
-
-    issue = build.issue(company)
-    say(issue, founder, 70)
-    body = page.get("/acme/issues/ACME-1/").content.decode()
-    assert "Comment 69" in body
-    assert "Comment 2<" not in body
-    gap = re.search(r'hx-get="(/acme/issues/ACME-1/older/[^"]*)"', body)
-    assert gap
-    older = page.get(gap[1].replace("&amp;", "&"), headers={"HX-Request": "true"}).content.decode()
-    assert "Comment 2<" in older
-    assert "Comment 69" not in older
-
-
 def test_times_are_in_the_readers_own_zone(page: Client, company: Company, founder: Person) -> None:
     founder.user.time_zone = "Asia/Tokyo"
     founder.user.save()

@@ -134,11 +134,15 @@ def test_a_crowded_issue_takes_few_queries(page: Client, company: Company, found
     with counted() as few:
         body = page.get(f"/acme/issues/{crowded.identifier}/").content
     assert b"Show earlier entries" in body
-    say(crowded, founder, 60)
+    say(crowded, founder, 440)
     fill(company, 450)
     with counted() as many:
         page.get(f"/acme/issues/{crowded.identifier}/")
     assert few == many
+    with counted() as unfolded:
+        body = page.get(f"/acme/issues/{crowded.identifier}/?since={crowded.created_at:%Y-%m-%dT%H:%MZ}").content
+    assert b"Show earlier entries" not in body
+    assert unfolded == many
 
 
 def test_a_run_and_an_agent_take_few_queries(page: Client, company: Company, crowded: Issue) -> None:
