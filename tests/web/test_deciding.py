@@ -103,7 +103,7 @@ def test_the_page_and_the_api_show_the_hash_that_binds_the_decision(stage: Stage
 
 def test_an_action_is_not_approved_without_saying_what_was_looked_at(stage: Stage, approval: Approval) -> None:
     form = {"decision": "approved"}
-    assert browser(stage.owner).post(f"/acme/approvals/{approval.pk}/decide/", form).status_code == 409
+    assert browser(stage.owner).post(f"/acme/approvals/{approval.pk}/decide/", form).status_code == 422
     answer = as_person(stage.owner).post(f"approvals/{approval.pk}/decision", {"status": "approved"})
     assert (answer.status, list(answer["errors"])) == (422, ["payload_hash"])
     assert as_person(stage.owner).post(f"approvals/{approval.pk}/decision", {"status": "refused"}).status == 200
