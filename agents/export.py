@@ -34,13 +34,14 @@ def export_pieces(
     """The zip file, piece by piece; `told` hears of each part before it is read. `known_secrets` are values that are
     masked wherever they stand in a text."""
     out = _Written()
+    masked = [json.dumps(secret, ensure_ascii=False)[1:-1] for secret in known_secrets]  # as they stand in a row
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, read in _PARTS.items():
             told(name)
             with archive.open(name, "w", force_zip64=True) as part:
                 for row in read(company):
                     line = json.dumps(row, ensure_ascii=False, default=str) + "\n"
-                    part.write(mask_known(line, known_secrets).encode("utf-8", "replace"))
+                    part.write(mask_known(line, masked).encode("utf-8", "replace"))
                     if out.size > READ_BYTES:
                         yield out.take()
             yield out.take()
@@ -101,8 +102,8 @@ def _members(company: Company) -> Iterable[Row]:
 
 def _agents(company: Company) -> Iterable[Row]:
     taken = ("handle", "name", "role", "title", "description", "instructions", "knowledge", "status", "adapter",
-             "provider", "model", "script", "tier", "thinking", "max_output_tokens", "policy", "max_concurrent_runs",
-             "schedule_minutes", "active_hours")  # fmt: skip
+             "model_tier", "provider", "model", "script", "tier", "thinking", "max_output_tokens", "policy",
+             "max_concurrent_runs", "schedule_minutes", "active_hours")  # fmt: skip
     for agent in Agent.objects.filter(company=company).select_related("manager").order_by("pk"):
         yield {**_fields(agent, taken), "manager": _handle(agent.manager)}
 
@@ -136,7 +137,7 @@ def _labels(company: Company) -> Iterable[Row]:
 
 def _issues(company: Company) -> Iterable[Row]:
     taken = ("number", "title", "description", "status", "priority", "rank", "due_date", "created_at", "updated_at",
-             "started_at", "closed_at")  # fmt: skip
+             "status_changed_at", "started_at", "closed_at")  # fmt: skip
     issues = Issue.objects.filter(company=company).select_related(
         "project", "assignee_agent", "assignee_member", "responsible", "parent", "created_by_agent", "created_by_member"
     )

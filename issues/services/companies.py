@@ -63,8 +63,10 @@ RESERVED_KEYS = frozenset(
 
 
 @service
-def found_company(*, actor: Person, name: str, key: str, mission: str = "", time_zone: str = "UTC") -> Company:
-    """A new company with the actor as its first owner. Any user may found one."""
+def found_company(
+    *, actor: Person, name: str, key: str, mission: str = "", time_zone: str = "UTC", handle: str = ""
+) -> Company:
+    """A new company with the actor as its first owner, under `handle` or their user name. Any user may found one."""
     key = key.strip().upper()
     if not re.fullmatch(KEY_PATTERN, key):
         raise Invalid(
@@ -85,9 +87,8 @@ def found_company(*, actor: Person, name: str, key: str, mission: str = "", time
             company.save()
     except IntegrityError:
         raise Conflict(f"There is a company with the key {key} already.") from None
-    Member.objects.create(
-        company=company, user=actor.user, role=Role.OWNER, handle=free_handle(company, actor.user.username)
-    )
+    taken = claim_handle(company, handle) if handle else free_handle(company, actor.user.username)
+    Member.objects.create(company=company, user=actor.user, role=Role.OWNER, handle=taken)
     record(actor, "company.founded", company)
     return company
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -20,60 +19,28 @@ from agents.export import export_pieces
 from engine.routing import secrets_of
 from issues.actors import Person
 from issues.models import Activity, Company, Role
-from issues.services.blockers import add_blockers
-from issues.services.comments import delete_comment
-from issues.services.files import attach_file, write_file
-from issues.services.findings import record_finding
+from issues.services.files import attach_file
 from issues.services.keys import create_agent_key
-from issues.services.reviews import set_reviewers
 from tests import build
+from tests.services.exporting import company_with_everything, rows
 
 CANARY = "canary-7f3a"
 
 
 @pytest.fixture
 def founded(db: None) -> tuple[Company, Person]:
-    return build.company_with_founder()
+    return company_with_everything()
 
 
 @pytest.fixture
 def company(founded: tuple[Company, Person]) -> Company:
-    """With one of everything that an export holds."""
-    company, owner = founded
-    ada = build.agent(company, "Ada", adapter="external", instructions="Be kind.")
-    bob = build.agent(company, "Bob", manager=ada)
-    label = build.label(company, "bug")
-    issue = build.issue(
-        company,
-        "First — ünïcode",
-        description="Two\nlines.",
-        assignee=ada,
-        labels=[label],
-        project=build.project(company),
-    )
-    child = build.issue(company, "Second", parent=issue)
-    add_blockers(actor=owner, issue=child, blockers=[issue])
-    set_reviewers(actor=owner, issue=child, reviewers=[bob])
-    build.skill(company, "Sums", "Add.", agents=[ada])
-    build.routine(company, ada)
-    worker = build.at_work(ada, issue)
-    build.comment(issue, "On it.", actor=worker)
-    delete_comment(actor=owner, comment=build.comment(issue, "Never said."))
-    record_finding(actor=worker, issue=issue, title="Found", body="It is the cache.")
-    attach_file(actor=owner, issue=issue, name="../../evil.txt", content=b"attached")
-    write_file(actor=worker, issue=issue, path="notes/a.md", text="one")
-    write_file(actor=worker, issue=issue, path="notes/a.md", text="two")
-    return company
+    return founded[0]
 
 
 def opened(company: Company) -> zipfile.ZipFile:
     archive = zipfile.ZipFile(io.BytesIO(b"".join(export_pieces(company, known_secrets=secrets_of(company)))))
     assert archive.testzip() is None
     return archive
-
-
-def rows(archive: zipfile.ZipFile, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in archive.read(name).decode().splitlines()]
 
 
 def test_everything_stands_in_it_and_names_one_another(company: Company) -> None:

@@ -20,7 +20,19 @@ import issues.services
 from agents.model_choices import ModelChoice
 from agents.models import Run, RunState
 from agents.services import agents as hiring
-from agents.services import breakers, dry_runs, exports, notebook, providers, routines, runs, skills, spending, wakeups
+from agents.services import (
+    breakers,
+    dry_runs,
+    exports,
+    imports,
+    notebook,
+    providers,
+    routines,
+    runs,
+    skills,
+    spending,
+    wakeups,
+)
 from issues.actors import Actor, Worker
 from issues.models import (
     ApprovalStatus,
@@ -348,6 +360,7 @@ WITHOUT_ACTOR: frozenset[Service] = frozenset(
 WITH_RULES_OF_THEIR_OWN: frozenset[Service] = frozenset(
     {
         companies.found_company,  # any user
+        imports.import_company,  # the same
         companies.delete_company,  # takes its own activity along
         keys.create_user_key,  # one's own
         inbox.mark_read,
