@@ -62,6 +62,7 @@ def test_the_newest_summary_stands_folded_above_the_talk(page: Client, issue: Is
 
 
 def test_cites_lead_to_comments_and_runs(page: Client, issue: Issue, founder: Person) -> None:
+    build.comment(issue, "The first, which is always shown.")
     old = build.comment(issue, "I send the query.")
     summed_up(issue, old)
     assert f'href="#comment-{old.pk}"' in shown(page, issue)
