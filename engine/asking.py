@@ -12,7 +12,7 @@ from engine import fence
 from engine.completion import Answer, Unanswered, complete
 from engine.gate import Closed, enter, first_open
 from engine.leases import Lease
-from engine.preparing import prepare, prepare_for_next, prepare_leaner
+from engine.preparing import prepare, prepare_leaner
 from engine.record import keep_unanswered
 from engine.routing import Route, routes_of
 from engine.slots import database_turn
@@ -33,7 +33,7 @@ def ask(run: Run, lease: Lease) -> Answer:
     failures: list[AdapterError | OverBudget] = []
     while True:
         try:
-            return _ask_one(run, route, lease, is_first=not failures)
+            return _ask_one(run, route, lease)
         except Unanswered as failure:
             failure.before = tuple(failures)
             following = _next(run, failure, routes)
@@ -43,8 +43,8 @@ def ask(run: Run, lease: Lease) -> Answer:
             route = following
 
 
-def _ask_one(run: Run, route: Route, lease: Lease, *, is_first: bool) -> Answer:
-    prompt = prepare(run, route) if is_first else prepare_for_next(run, route)
+def _ask_one(run: Run, route: Route, lease: Lease) -> Answer:
+    prompt = prepare(run, route)
     try:
         return complete(run, prompt, route, lease)
     except Unanswered as failure:

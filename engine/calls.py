@@ -42,22 +42,31 @@ def cost_of(usages: Sequence[Usage], entry: ModelEntry) -> Cost:
 
 def figures(run: Run, usages: Sequence[Usage], route: Route, entry: ModelEntry) -> dict[str, Any]:
     """The run's fields with these calls on top of those that it had: whom it asked first, and what all cost together,
-    None as soon as one call has no known price."""
+    None as soon as one call has no known price.
+
+    What it had is read anew: the object may hold what a transaction wrote that the database took back.
+    """
+    had = Run.objects.only(*_FIGURES).filter(pk=run.pk).first() or Run()
     total = sum(usages, Usage())
     cost = cost_of(usages, entry).microdollars
-    had_calls = bool(run.model)
+    had_calls = bool(had.model)
     if had_calls:
-        known = cost is not None and run.cost_microdollars is not None
-        cost = (cost or 0) + (run.cost_microdollars or 0) if known else None
+        known = cost is not None and had.cost_microdollars is not None
+        cost = (cost or 0) + (had.cost_microdollars or 0) if known else None
     return {
-        "provider": run.provider if had_calls else route.name,
-        "model": run.model if had_calls else route.model,
-        "input_tokens": run.input_tokens + total.input_tokens,
-        "cached_tokens": run.cached_tokens + total.cached_input_tokens,
-        "output_tokens": run.output_tokens + total.output_tokens,
-        "reasoning_tokens": run.reasoning_tokens + total.reasoning_tokens,
+        "provider": had.provider if had_calls else route.name,
+        "model": had.model if had_calls else route.model,
+        "input_tokens": had.input_tokens + total.input_tokens,
+        "cached_tokens": had.cached_tokens + total.cached_input_tokens,
+        "output_tokens": had.output_tokens + total.output_tokens,
+        "reasoning_tokens": had.reasoning_tokens + total.reasoning_tokens,
         "cost_microdollars": cost,
     }
+
+
+_FIGURES = (
+    "provider", "model", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_microdollars",
+)  # fmt: skip
 
 
 def _row(run: Run, route: Route, entry: ModelEntry, usage: Usage, **fields: Any) -> ModelCall:

@@ -33,7 +33,7 @@ from engine.text.checkpoint_request import CHECKPOINT_CONTRACT, checkpoint_reque
 from engine.text.checkpoints import CheckpointRefused, advance, from_plain, read_proposal, to_plain
 from engine.text.points import CheckpointFields
 from engine.troubles import called
-from issues.effects import savepoint, unit
+from issues.effects import savepoint, service, unit
 from issues.models import Comment, Issue
 
 log = structlog.get_logger(__name__)
@@ -172,6 +172,7 @@ def _task(run: Run, issue: Issue, before: Checkpoint | None, rows: Sequence[Comm
     )
 
 
+@service
 def _store(task: _Task, completion: Completion) -> None:
     """The next state of the record, if the proposal keeps to the rules."""
     try:
@@ -180,22 +181,21 @@ def _store(task: _Task, completion: Completion) -> None:
     except CheckpointRefused as refusal:
         _note(task, str(refusal), completion=completion)
         return
-    with unit():
-        _account(task, completion=completion)
-        try:
-            with savepoint():
-                _write(task, fields=to_plain(fields))
-        except IntegrityError:
-            log.info("checkpoint.written_by_another", issue=task.issue.pk, number=task.number)
+    _account(task, completion=completion)
+    try:
+        with savepoint():
+            _write(task, fields=to_plain(fields))
+    except IntegrityError:
+        log.info("checkpoint.written_by_another", issue=task.issue.pk, number=task.number)
 
 
+@service
 def _note(
     task: _Task, problem: str, *, completion: Completion | None = None, failure: AdapterError | None = None
 ) -> None:
     log.warning("checkpoint.refused", issue=task.issue.pk, why=problem)
-    with unit():
-        _account(task, completion=completion, failure=failure, problem=problem)
-        _write(task, problem=problem[:500])
+    _account(task, completion=completion, failure=failure, problem=problem)
+    _write(task, problem=problem[:500])
 
 
 def _write(task: _Task, **values: object) -> None:

@@ -11,16 +11,16 @@ from agents.adapters.reasoning import visible_text
 from agents.catalogue import ModelEntry
 from agents.models import Run
 from agents.own_models import entry_for
-from agents.services.spending import Cost, OverBudget, reserve
+from agents.services.spending import Cost, OverBudget, reserve_further
 from engine.actions import parse_agent_actions
 from engine.ceiling import request_ceiling
+from engine.fence import Fenced
 from engine.leases import Lease
 from engine.meters import meter_for
 from engine.routing import Route, masked
 from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import MessageName
-from issues.effects import unit
 
 ANSWER_PLEASE = (
     "Your answer was empty. Answer now: write your comment, or verbs, or `/pass` with the reason if there is nothing"
@@ -106,8 +106,10 @@ def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry,
 
 def _set_aside(run: Run, worst: Cost) -> None:
     """Make sure that a further call can be paid, on top of those before it."""
-    with database_turn(begins=True), unit():
-        reserve(run, worst, starts_run=False)
+    with database_turn(begins=True):
+        is_set_aside = reserve_further(run, worst)
+    if not is_set_aside:
+        raise Fenced(f"run {run.pk} was settled while it waited")
 
 
 def _worth_keeping(prompt: HeartbeatPrompt, message: MessageName, entry: ModelEntry) -> tuple[int, ...]:

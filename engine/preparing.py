@@ -7,8 +7,8 @@ from dataclasses import replace
 from agents.adapters.base import AdapterError, ErrorKind
 from agents.models import Run
 from agents.own_models import entry_for
-from agents.services.spending import NOTHING, Cost, OverBudget, reserve_rest
-from engine.ceiling import claim_ceiling, prompt_ceiling
+from agents.services.spending import Cost, OverBudget, reserve_rest
+from engine.ceiling import prompt_ceiling
 from engine.completion import Unanswered
 from engine.context import LEAN_WINDOW, gather
 from engine.metering import meter_of
@@ -17,22 +17,16 @@ from engine.record import keep_prompt, keep_unanswered
 from engine.routing import Route, choose_endpoint, secrets_of
 from engine.slots import database_turn
 from engine.text.context import HeartbeatContext, Tier
-from issues.effects import unit
+from issues.effects import service
 
 
 def prepare(run: Run, route: Route | None = None) -> HeartbeatPrompt:
-    """The run's prompt for whom it asks first. PromptTooLarge when what must be shown exceeds the model's room,
-    Unanswered when the budget has none for the call."""
+    """The run's prompt for the model that is asked, by default the first of its agent: each has its own window, and may
+    count otherwise. PromptTooLarge when what must be shown exceeds the model's room, Unanswered when the budget has
+    none for the call."""
     route = route or choose_endpoint(run.agent)
     with database_turn(begins=True):
-        return _keep(run, gather(run, route), route, held=claim_ceiling(run.agent))
-
-
-def prepare_for_next(run: Run, route: Route) -> HeartbeatPrompt:
-    """The prompt anew, for the next of the chain: its model may have another window, and may count otherwise. What was
-    set aside for the one before is settled."""
-    with database_turn(begins=True):
-        return _keep(run, gather(run, route), route, held=NOTHING)
+        return _keep(run, gather(run, route), route)
 
 
 def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
@@ -48,7 +42,7 @@ def prepare_leaner(run: Run, failure: Unanswered) -> HeartbeatPrompt:
         if leaner is None:
             raise failure
         keep_unanswered(run, failure)
-        return _keep(run, leaner, failure.route, held=NOTHING)  # what was held is settled
+        return _keep(run, leaner, failure.route)
 
 
 def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
@@ -59,15 +53,19 @@ def make_leaner(context: HeartbeatContext) -> HeartbeatContext | None:
     return replace(context, tier=Tier.LEAN, limits=replace(context.limits, window=window))
 
 
-def _keep(run: Run, context: HeartbeatContext, route: Route, *, held: Cost) -> HeartbeatPrompt:
+def _keep(run: Run, context: HeartbeatContext, route: Route) -> HeartbeatPrompt:
     """The context's prompt, written down, and so much set aside beside what is held that the call can be paid."""
     entry, meter = entry_for(route.endpoint, route.model), meter_of(route)
     prompt = build_heartbeat_prompt(context, meter, known_secrets=secrets_of(run.company))
     worst = prompt_ceiling(run.agent, prompt, entry, meter)
     try:
-        with unit():
-            keep_prompt(run, prompt, context)
-            reserve_rest(run, worst, held=held)
+        _write_down(run, prompt, context, worst)
     except OverBudget as refusal:
         raise Unanswered(refusal, (), route, entry) from refusal
     return prompt
+
+
+@service
+def _write_down(run: Run, prompt: HeartbeatPrompt, context: HeartbeatContext, worst: Cost) -> None:
+    keep_prompt(run, prompt, context)
+    reserve_rest(run, worst)

@@ -127,8 +127,8 @@ def fail_unanswered(run: Run, failure: Unanswered) -> None:
 @service
 def fail(run: Run, kind: str, message: str) -> None:
     """The run failed for good."""
-    settle_unknown(run)
     _end_failed(run, kind, message)
+    settle_unknown(run)
     _tell_final(run, message)
 
 

@@ -6,7 +6,7 @@ So ten calls that start at once cannot together spend what each alone could. Row
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import F, Q
@@ -42,6 +42,8 @@ class Cost:
 
 NOTHING = Cost(0, 0)
 
+_Budgets = Mapping[int | None, Budget]
+
 
 class OverBudget(Conflict):
     """There is no room in a budget. `is_spent`: it is spent, not only set aside for calls under way."""
@@ -70,10 +72,10 @@ def set_budget(
         if value is not None and value < 0:
             raise Invalid(f"A limit of {field} cannot be negative.", field=field)
     limits = {"tokens": tokens, "microdollars": microdollars, "runs": runs}
+    look_again(company)  # wakeups before what is spent: the order of claims
     budget, _ = Budget.objects.update_or_create(company=company, agent=agent, defaults=limits)
-    record(actor, "budget.set", company, agent=agent.pk if agent else None, **limits)
     Spending.objects.filter(company=company, agent=agent).update(warned_at=None, stopped_at=None)
-    look_again(company)
+    record(actor, "budget.set", company, agent=agent.pk if agent else None, **limits)
     return budget
 
 
@@ -83,7 +85,7 @@ def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
     Raises OverBudget, with nothing set aside, if it does not fit the company's or the agent's budget.
     """
     month = this_month()
-    rows = _lock_rows(run, month)
+    rows = _lock_rows(run, month, _budgets(run))
     for row, budget in rows:
         if budget is not None:
             _check_room(row, budget, worst, starts_run=starts_run)
@@ -96,14 +98,26 @@ def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
     _set_aside(run, month, worst, is_first=starts_run)
 
 
-def reserve_rest(run: Run, worst: Cost, *, held: Cost) -> None:
-    """Set aside what is missing to `worst`, when the call to come turns out dearer than what is held for it."""
+def reserve_rest(run: Run, worst: Cost) -> None:
+    """Set aside what is missing to `worst`, when the call to come turns out dearer than what is held for it. The caller
+    holds the run's row. Raises OverBudget."""
+    held = Reservation.objects.filter(run=run).first() or Reservation()
     tokens = max(0, worst.tokens - held.tokens)
     money = None
     if worst.microdollars is not None:
-        money = max(0, worst.microdollars - (held.microdollars or 0))
+        money = max(0, worst.microdollars - held.microdollars)
     if tokens or money:
         reserve(run, Cost(tokens, money), starts_run=False)
+
+
+@service
+def reserve_further(run: Run, worst: Cost) -> bool:
+    """Set aside what one more call could cost, beside what is held for those before it. False, with nothing set aside,
+    if the run was settled meanwhile: it has ended, and nobody would settle it once more. Raises OverBudget."""
+    if Reservation.objects.select_for_update().filter(run=run).first() is None:
+        return False
+    reserve(run, worst, starts_run=False)
+    return True
 
 
 def settle(run: Run, spent: Cost | None) -> None:
@@ -113,7 +127,10 @@ def settle(run: Run, spent: Cost | None) -> None:
     if held is None:
         return
     cost = spent if spent is not None else Cost(held.tokens, held.microdollars)
-    rows = _lock_rows(run, held.month)
+    budgets = _budgets(run)
+    if budgets:
+        look_again(run.company)  # wakeups before what is spent: the order of claims
+    rows = _lock_rows(run, held.month, budgets)
     _add(
         rows,
         reserved_tokens=-held.tokens,
@@ -123,11 +140,9 @@ def settle(run: Run, spent: Cost | None) -> None:
         unpriced_calls=1 if cost.microdollars is None else 0,
     )
     held.delete()
-    bounded = [(row, budget) for row, budget in rows if budget is not None]
-    for row, budget in bounded:
-        _tell_if_near(run.company, row, budget)
-    if bounded:
-        look_again(run.company)
+    for row, budget in rows:
+        if budget is not None:
+            _tell_if_near(run.company, row, budget)
 
 
 def settle_unknown(run: Run) -> None:
@@ -169,7 +184,8 @@ def is_budget_low(run: Run) -> bool:
 def used_share(run: Run) -> float:
     """How much of the tightest limit of the run's company or agent is used, from 0."""
     shares = [0.0]
-    for row, budget in _rows(run, this_month(), lock=False):
+    budgets = _budgets(run)
+    for row, budget in _rows(run, this_month(), budgets, lock=False) if budgets else []:
         if budget is not None:
             shares += [getattr(row, name) / max(limit, 1) for name, limit in _limits(budget)]
     return max(shares)
@@ -195,26 +211,31 @@ def _set_aside(run: Run, month: datetime.date, worst: Cost, *, is_first: bool) -
         Reservation.objects.create(run=run, month=month, **more)
 
 
-def _lock_rows(run: Run, month: datetime.date) -> list[tuple[Spending, Budget | None]]:
-    rows = _rows(run, month, lock=True)
+def _lock_rows(run: Run, month: datetime.date, budgets: _Budgets) -> list[tuple[Spending, Budget | None]]:
+    rows = _rows(run, month, budgets, lock=True)
     if len(rows) == 2:
         return rows
     for agent in (None, run.agent):  # the first call of the month
         Spending.objects.get_or_create(company=run.company, agent=agent, month=month)
-    return _rows(run, month, lock=True)
+    return _rows(run, month, budgets, lock=True)
 
 
-def _rows(run: Run, month: datetime.date, *, lock: bool) -> list[tuple[Spending, Budget | None]]:
-    """The company's and the agent's row of the month, as far as they exist, with the budget that bounds each. Without
-    any budget, rows that are only looked at are not read."""
-    both = Q(agent=None) | Q(agent=run.agent)
-    applying = Budget.objects.filter(both, company=run.company).select_related("agent")
-    budgets = {budget.agent_id: budget for budget in applying}
-    if not budgets and not lock:
-        return []
-    found = Spending.objects.filter(both, company=run.company, month=month)
+def _rows(run: Run, month: datetime.date, budgets: _Budgets, *, lock: bool) -> list[tuple[Spending, Budget | None]]:
+    """The company's and the agent's row of the month, as far as they exist, with the budget that bounds each."""
+    found = Spending.objects.filter(_both(run), company=run.company, month=month)
     found = found.order_by(F("agent").asc(nulls_first=True))
     return [(row, budgets.get(row.agent_id)) for row in (found.select_for_update() if lock else found)]
+
+
+def _budgets(run: Run) -> _Budgets:
+    """Those that bound the run, by the agent's id, the company's under None."""
+    applying = Budget.objects.filter(_both(run), company=run.company).select_related("agent")
+    return {budget.agent_id: budget for budget in applying}
+
+
+def _both(run: Run) -> Q:
+    """The rows of the company and of the run's agent."""
+    return Q(agent=None) | Q(agent=run.agent)
 
 
 def _limits(budget: Budget) -> list[tuple[str, int]]:

@@ -157,7 +157,8 @@ def look_again(company: Company | None) -> None:
     waiting = Wakeup.objects.filter(state=WakeupState.PENDING, tries=0).exclude(waiting_because="")
     if company is not None:
         waiting = waiting.filter(company=company)
-    if waiting.update(due_at=timezone.now()):
+    held = list(waiting.select_for_update().order_by("pk").values_list("pk", flat=True))  # as claims hold them
+    if Wakeup.objects.filter(pk__in=held).update(due_at=timezone.now()):
         ring_after_commit()
 
 
