@@ -6,6 +6,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Case, Q, QuerySet, When
@@ -14,6 +15,7 @@ from django.utils import timezone
 from agents.models import Agent, AgentStatus, Run, RunState, Wakeup, WakeupState
 from agents.services.spending import OverBudget, reserve
 from agents.services.wakeups import leading_wakeup
+from engine import fence
 from engine.ceiling import claim_ceiling
 from engine.gate import Closed, Wait, enter, open_route, until_budget, why_wait
 from engine.routing import Route
@@ -136,7 +138,10 @@ def take_in_late(run: Run, issue: Issue, wakeups_to_show: QuerySet[Wakeup]) -> l
         Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in late]).update(
             state=WakeupState.CLAIMED, claimed_at=now, run=run, waiting_because=""
         )
-    return [wakeup for wakeup in wakeups if wakeup.run_id == run.pk or wakeup in late]
+    delivered = [wakeup for wakeup in wakeups if wakeup.run_id == run.pk or wakeup in late]
+    if late and (leading := leading_wakeup(delivered)) in late:
+        fence.write(run, **_place_of(leading))  # a person's, say: with it their chain begins
+    return delivered
 
 
 def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue, list[Wakeup]] | None:
@@ -180,6 +185,15 @@ def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
             wakeup.save(update_fields=["waiting_because", "due_at"])
 
 
+def _place_of(leading: Wakeup) -> dict[str, Any]:
+    """Where a run stands whose leading wakeup this is, as fields."""
+    return {
+        "depth": 0 if leading.is_from_person else leading.depth,
+        "chain": leading.chain,
+        "chain_member": leading.chain_member,
+    }
+
+
 def start(
     company: Company,
     agent: Agent,
@@ -199,9 +213,7 @@ def start(
         adapter=agent.adapter,
         provider=agent.provider,
         endpoint=route.key if route is not None else "",
-        depth=0 if leading.is_from_person else leading.depth,
-        chain=leading.chain,
-        chain_member=leading.chain_member,
+        **_place_of(leading),
         lease_seconds=settings.LEASE_SECONDS,
         started_at=now,
         deadline_at=now + RUN_DEADLINE,

@@ -87,6 +87,21 @@ class TestJoining:
         assert "one word more" in model.requests[0].messages[0].text
         assert run.wakeups.filter(state=WakeupState.CONSUMED).count() == 2
 
+    def test_a_persons_wakeup_that_is_taken_in_sets_the_depth_of_the_run_back(
+        self, company: Company, ada: Agent, bob: Agent, owner: Person, model: FakeModel
+    ) -> None:
+        issue, elsewhere = quiet_issue(company), quiet_issue(company)
+        worker = build.at_work(bob, elsewhere, by=build.member(company))
+        build.comment(issue, "@ada, look at this.", actor=worker)
+        run = claim_next()
+        assert run is not None
+        assert run.depth == 1
+        build.comment(issue, "@ada, one word more", actor=owner)
+        heartbeat(run)
+        run.refresh_from_db()
+        asked = Wakeup.objects.get(run=run, member=owner.member)
+        assert (run.depth, run.chain, run.chain_member) == (0, asked.pk, owner.member)
+
     def test_a_wakeup_that_is_not_due_goes_along_with_one_that_is(self, company: Company, ada: Agent) -> None:
         issue = quiet_issue(company)
         mention(ada, issue)
