@@ -3,7 +3,8 @@
     python -m benchmarks.prompt [--json FILE]
 
 The context is made beforehand: gathering it from the database is measured with the heartbeat. The ratio compares the
-issue of 10,000 comments with that of 100; five is the most that the project allows itself.
+issue of 10,000 comments with that of 100; five is the most that the project allows itself. At the end: how far the
+estimate for an encoding that is not known lies off, with cl100k in its place.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from engine.prompt import build_heartbeat_prompt
 from engine.text.context import HeartbeatContext, Tier
 from tests.golden.cases import CASES
 from tests.text.contexts import long_history, plain
+from tests.text.test_prompt_tokens import KINDS, estimates_error
 
 COMMENTS = (10, 100, 1_000, 10_000)
 REPEATS = 20  # the best of these counts: on a busy machine the others measure the neighbours
@@ -92,8 +94,10 @@ def main() -> None:
         print(f"{line.prompt:<24}{line.ms or '-':>10}{line.size:>10,}{line.tokens:>10,}")
     for name, figure in figures.items():
         print(f"{name}: {figure}")
+    errors = {kind: round(estimates_error(kind), 2) for kind in KINDS}
+    print("error of the estimate: " + ", ".join(f"{kind} {error:+.0%}" for kind, error in errors.items()))
     if arguments.json:
-        results = {"prompts": [asdict(line) for line in rows], **figures}
+        results = {"prompts": [asdict(line) for line in rows], **figures, "error of the estimate": errors}
         arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 

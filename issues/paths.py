@@ -14,7 +14,10 @@ PATH_CHARACTERS = 1_000
 _WINDOWS_DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$", *(port + n for port in ("com", "lpt") for n in "123456789¹²³")}
 )
-_SECRET_PLACES = frozenset({".git", ".env", ".ssh", ".gnupg", ".aws", ".netrc", ".npmrc", ".pypirc", ".bash_history"})
+_SECRET_PLACES = frozenset(
+    {".git", ".hg", ".svn", ".bzr", ".gitmodules", ".env", ".envrc", ".ssh", ".gnupg", ".pgpass", ".htpasswd"}
+    | {".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".bash_history"}
+)
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -58,7 +61,8 @@ def _check_component(path: str, component: str) -> None:
     folded = fold(component)
     if folded.split(".")[0].rstrip() in _WINDOWS_DEVICES:
         raise _refused(path, f"“{component}” is a reserved device name")
-    if folded in _SECRET_PLACES or folded.startswith(".env."):
+    # `git~1` is the short name that some systems give to `.git`.
+    if folded in _SECRET_PLACES or folded.startswith(".env.") or re.fullmatch(r"git~[0-9]+", folded):
         raise _refused(path, f"“{component}” is a place for secrets or settings")
 
 

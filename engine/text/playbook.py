@@ -72,10 +72,12 @@ SCENARIO_LINES = {
         "If all is well, /pass and say so.",
     ),
 }
+ANOTHER_RUN = "Change something and leave the issue in todo or in_progress, and you get another run."
+"""Not true of the last run before a limit, which says so instead."""
 CLOSING_LINES = (
     "Respond with your analysis, work or update, then the verbs.",
     "A question is answered by prose alone.",
-    "Change something and leave the issue in todo or in_progress, and you get another run.",
+    ANOTHER_RUN,
     'Finished or stuck is said by a status, a question or a hand-over: "escalating" in words moves nothing.',
 )
 LAST_RUN = "No further run follows by itself."
@@ -93,7 +95,8 @@ def render_playbook(verbs: Collection[str], tier: Tier) -> str:
 
 def render_instructions(context: HeartbeatContext, verbs: Collection[str]) -> str:
     """The Instructions. Their last line is the time: what changes with the clock stands at the very end."""
-    closing = [*CLOSING_LINES, *_pressure(context.limits)]
+    closing = [line for line in CLOSING_LINES if line is not ANOTHER_RUN or not context.limits.is_last_run]
+    closing += _pressure(context.limits)
     lines = [permitted(SCENARIO_LINES[context.scenario], verbs), permitted(closing, verbs), _time_line(context.now)]
     return "\n".join(lines)
 

@@ -65,6 +65,12 @@ BAD_PATHS = {
         ".aws/credentials",
         ".netrc",
         ".npmrc",
+        "GIT~1/config",
+        ".hg/hgrc",
+        ".envrc",
+        ".kube/config",
+        ".docker/config.json",
+        "a/.git-credentials",
     ],
     "too long": ["x" * 256, "ä" * 128, "a/" * 501 + "b"],
 }

