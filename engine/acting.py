@@ -41,8 +41,8 @@ def act(*, actor: Person | Worker, issue: Issue, reply: AgentReply) -> Acted:
 
     A person acts with the rights of their role, without caps, at depth 0. An agent acts in a run, whose caps, ledger
     and depth hold: that of its key or its checkout. With neither, the call is a run of its own: it holds the issue as
-    long as the call takes, begins a chain, and leaves the agent's wakeups pending. CheckedOut if somebody else holds
-    the issue then, Conflict if the run has ended.
+    long as the call takes, goes on with the chain of what the agent was last asked there, and leaves the agent's
+    wakeups pending. CheckedOut if somebody else holds the issue then, Conflict if the run has ended or none may begin.
     """
     require_belonging(actor, issue.company)
     if any(BY_NAME[action.verb].makes_issues for action in reply.actions):

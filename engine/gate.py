@@ -11,13 +11,12 @@ from django.db.models import Count, Q
 
 from agents.models import Adapter, Agent, Breaker, Run, Wakeup
 from agents.services.breakers import closed_until, take_probe, troubled
-from agents.services.runs import count_runs, why_no_start
+from agents.services.runs import count_runs, rated_until, why_installation_full, why_no_start, why_rated
 from agents.services.spending import OverBudget
 from engine.routing import NoProvider, Route, own_providers, routes_of
 from engine.troubles import why_closed
 from issues.models import Company, Issue
 
-RATE_WINDOW = datetime.timedelta(hours=1)
 ASK_AGAIN = datetime.timedelta(seconds=30)
 """When a start that waits for a setting to change is looked at again."""
 
@@ -121,8 +120,8 @@ def _why_crowded(company: Company, route: Route) -> str | None:
     if not here_at_most and not settings.MAX_RUNS:
         return None
     counts = Run.objects.live().aggregate(all=Count("pk"), here=Count("pk", filter=Q(endpoint=route.key)))
-    if settings.MAX_RUNS and counts["all"] >= settings.MAX_RUNS:
-        return f"This installation has {count_runs(counts['all'])} under way, its limit."
+    if (full := why_installation_full(counts["all"])) is not None:
+        return full
     if here_at_most and counts["here"] >= here_at_most:
         return f"{route.name} answers {count_runs(counts['here'])} already, its limit."
     return None
@@ -134,11 +133,5 @@ def _why_rated(
     """More runs here in an hour than the company allows wait; what a person asked for does not."""
     if any(wakeup.is_from_person for wakeup in wakeups):
         return None
-    limit = company.runs_per_hour
-    # Up to now: a clock that was set back would else make them wait for as much longer.
-    window = (now - RATE_WINDOW, now)
-    recent = Run.objects.filter(agent=agent, issue=issue, created_at__range=window).order_by("-created_at")
-    starts = list(recent.values_list("created_at", flat=True)[:limit])
-    if len(starts) < limit:
-        return None
-    return Wait(f"{limit} runs of this agent here within an hour, the limit.", until=starts[-1] + RATE_WINDOW)
+    until = rated_until(agent, issue, now)
+    return None if until is None else Wait(why_rated(company), until)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.db import IntegrityError
 from django.db.models import F
 from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, RunState, Wakeup, WakeupState
 from agents.models.run import LIVE
-from agents.services.spending import settle_unknown
-from agents.services.wakeups import leading_wakeup, ring_after_commit, run_heartbeat
+from agents.services.spending import NOTHING, reserve, settle, settle_unknown
+from agents.services.wakeups import last_asked, leading_wakeup, ring_after_commit, run_heartbeat
 from issues.activity import record
 from issues.actors import Actor, Person, Worker
 from issues.effects import savepoint, service
@@ -24,6 +25,8 @@ from issues.services.locks import lock_company, lock_issue
 EXTERNAL_LEASE = datetime.timedelta(minutes=15)
 """How long an outside agent's checkout stands after its last call."""
 
+RATE_WINDOW = datetime.timedelta(hours=1)
+"""In which an agent may have so many runs on one issue as its company allows."""
 
 _OVER = {
     RunState.QUEUED: "was queued again",
@@ -71,7 +74,8 @@ def retry_run(*, actor: Actor, run: Run) -> Wakeup:
 @service
 def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None, delivering: bool = True) -> Run:
     """Claim the issue for an agent that works outside of Trimus: a run of adapter `external` that its key keeps alive.
-    It delivers the agent's pending wakeups there, unless they are to stay pending.
+    It delivers the agent's pending wakeups there, unless they are to stay pending. It counts as a run in budgets, and
+    what its calls cost is paid elsewhere.
 
     An agent claims for itself; a person may claim for an agent, and then begins a chain. Conflict names the holder and
     since when, or says why the agent cannot start.
@@ -84,18 +88,25 @@ def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None, deliver
     if held is not None:
         raise held_by(held)
     reason = why_no_start(company, worker, list(company.runs.live().values_list("agent", flat=True)))
+    reason = reason or why_installation_full(Run.objects.live().count() if settings.MAX_RUNS else 0)
     if reason is not None:
         raise Conflict(reason)
     pending = Wakeup.objects.filter(agent=worker, issue=issue, state=WakeupState.PENDING)
-    wakeups = list(pending.select_for_update().order_by("pk")) if delivering else []
-    run = _external_run(
-        worker, issue, wakeups, begun_by=actor.member_in(company) if isinstance(actor, Person) else None
-    )
+    wakeups = list(pending.select_for_update().order_by("pk"))
+    begun_by = actor.member_in(company) if isinstance(actor, Person) else None
+    if begun_by is None and not any(wakeup.is_from_person for wakeup in wakeups):
+        _check_rate(worker, issue)
+    if delivering:
+        leading = leading_wakeup(wakeups) if wakeups else None
+    else:
+        leading, wakeups = last_asked(worker, issue), []
+    run = _external_run(worker, issue, leading, begun_by)
     try:
         with savepoint():
             run.save(force_insert=True)
     except IntegrityError:
         raise held_by(issue.runs.live().select_related("agent").get()) from None
+    reserve(run, NOTHING, starts_run=True)
     Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in wakeups]).update(
         state=WakeupState.CLAIMED, claimed_at=run.started_at, run=run
     )
@@ -121,6 +132,7 @@ def release(*, actor: Actor, issue: Issue) -> Run:
         raise Conflict("The checkout has ended meanwhile.")
     run.refresh_from_db()
     consume_wakeups(run)
+    settle(run, NOTHING)
     record(actor, "run.ended", issue, run=run.pk, state=run.state)
     ring_after_commit()
     return run
@@ -138,6 +150,28 @@ def why_no_start(company: Company, agent: Agent, at_work: Sequence[int]) -> str 
     if len(at_work) >= company.max_concurrent_runs:
         return f"The company has {count_runs(company.max_concurrent_runs)} under way, its limit."
     return None
+
+
+def why_installation_full(live: int) -> str | None:
+    """Why nobody begins another run while so many are under way; None without a limit, or below it."""
+    if settings.MAX_RUNS and live >= settings.MAX_RUNS:
+        return f"This installation has {count_runs(live)} under way, its limit."
+    return None
+
+
+def rated_until(agent: Agent, issue: Issue, now: datetime.datetime) -> datetime.datetime | None:
+    """Until when the agent has had as many runs on the issue within an hour as its company allows; None: it has not."""
+    limit = agent.company.runs_per_hour
+    # Up to now: a clock that was set back would else make them wait for as much longer.
+    window = (now - RATE_WINDOW, now)
+    recent = Run.objects.filter(agent=agent, issue=issue, created_at__range=window).order_by("-created_at")
+    starts = list(recent.values_list("created_at", flat=True)[:limit])
+    return None if len(starts) < limit else starts[-1] + RATE_WINDOW
+
+
+def why_rated(company: Company) -> str:
+    """Why an agent waits that was too often on an issue."""
+    return f"{company.runs_per_hour} runs of this agent here within an hour, the limit."
 
 
 def touch_external(run: Run) -> None:
@@ -189,10 +223,16 @@ def _claimant(actor: Actor, issue: Issue, agent: Agent | None) -> Agent:
     return agent
 
 
-def _external_run(agent: Agent, issue: Issue, wakeups: Sequence[Wakeup], begun_by: Member | None) -> Run:
+def _check_rate(agent: Agent, issue: Issue) -> None:
+    until = rated_until(agent, issue, timezone.now())
+    if until is not None:
+        raise Conflict(why_rated(issue.company), f"Go on at {until:%H:%M} UTC; all you do in one checkout is one run.")
+
+
+def _external_run(agent: Agent, issue: Issue, leading: Wakeup | None, begun_by: Member | None) -> Run:
     """A run with its place in the chain: a person who claims begins one, else the leading wakeup's is continued."""
     now = timezone.now()
-    leading = leading_wakeup(wakeups) if wakeups and begun_by is None else None
+    leading = leading if begun_by is None else None
     return Run(
         company=issue.company,
         agent=agent,

@@ -151,6 +151,13 @@ def leading_wakeup(wakeups: Sequence[Wakeup]) -> Wakeup:
     return min(wakeups, key=lambda wakeup: (not wakeup.is_from_person, -wakeup.depth, wakeup.pk))
 
 
+def last_asked(agent: Agent, issue: Issue) -> Wakeup | None:
+    """The newest wakeup of the agent that waits on the issue or on its parent. An agent that acts outside of any run
+    goes on with its chain: else two of them could wake one another for ever."""
+    waiting = Wakeup.objects.filter(agent=agent, issue__in=[issue.pk, issue.parent_id], state=WakeupState.PENDING)
+    return waiting.select_related("chain_member").order_by("-pk").first()
+
+
 def look_again(company: Company | None) -> None:
     """Look again, at once, at what waits in the company, or everywhere; what still has to wait is held back once more.
     Retries keep their time."""
@@ -171,10 +178,13 @@ def ring_after_commit() -> None:
 def _chain_of(actor: Actor, source: WakeupSource, issue: Issue) -> _Chain:
     if isinstance(actor, Person):
         return _Chain(0, None, actor.member_in(issue.company))
-    if isinstance(actor, Worker) and actor.run is not None and not actor.approved:
-        step = 0 if source in _KEEPS_DEPTH else 1
-        return _Chain(actor.run.depth + step, actor.run.chain, actor.run.chain_member)
-    return _Chain(0, None, actor.begun_by if isinstance(actor, Worker) else None)
+    if not isinstance(actor, Worker) or actor.approved:
+        return _Chain(0, None, actor.begun_by if isinstance(actor, Worker) else None)
+    came_from = actor.run or last_asked(actor.agent, issue)
+    if came_from is None:
+        return _Chain(0, None, None)
+    step = 0 if source in _KEEPS_DEPTH else 1
+    return _Chain(came_from.depth + step, came_from.chain, came_from.chain_member)
 
 
 def _why_never(agent: Agent, cause: Wake) -> str | None:

@@ -12,10 +12,10 @@ from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QueryS
 from django.db.models.functions import Coalesce
 
 from agents.models import ActionOutcome, Budget, Run, RunAction, Spending, Wakeup, WakeupSource
+from agents.services.runs import RATE_WINDOW
 from agents.services.spending import DIMENSIONS, WARN_PERCENT, this_month
 from agents.services.wakeups import RUNS_IN_CHAIN
 from engine.claim import RUN_DEADLINE
-from engine.gate import RATE_WINDOW
 from engine.stalling import RUNS_BEFORE_STALL
 from engine.verbs.registry import BY_NAME, VERBS
 from issues.templatetags.board import count, money, seconds

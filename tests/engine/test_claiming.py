@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from agents.models import Agent, Run, RunState, Wakeup, WakeupState
 from agents.services.agents import edit_agent, pause_agent, resume_agent
+from agents.services.runs import RATE_WINDOW
 from agents.services.wakeups import run_heartbeat
 from engine.claim import claim, claim_next
-from engine.gate import RATE_WINDOW
 from engine.heartbeat import heartbeat
 from engine.preparing import prepare
 from engine.text.prompt import HeartbeatPrompt

@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from pytest_django.fixtures import Settings
 
-from agents.models import Agent, Run, RunState, Wakeup, WakeupState
+from agents.models import Agent, Reservation, Run, RunState, Spending, Wakeup, WakeupState
 from agents.services.agents import edit_agent, pause_agent, worker_for
 from agents.services.runs import CheckedOut, cancel_run, check_out, release, touch_external
+from agents.services.spending import set_budget
 from agents.services.wakeups import run_heartbeat
 from issues.actors import Person
-from issues.models import Activity, Company, Issue
+from issues.models import Activity, Company, InboxItem, InboxKind, Issue
 from issues.refusals import Conflict, Forbidden, NotFound
 from issues.services.companies import change_company, pause_company
 from tests import build
@@ -86,6 +88,41 @@ class TestCheckingOut:
         check_out(actor=worker_for(bob), issue=second)
         with pytest.raises(Conflict, match="company has 2 runs"):
             check_out(actor=worker_for(bob), issue=third)
+
+    def test_it_counts_as_a_run_in_the_budget_and_sets_nothing_else_aside(
+        self, company: Company, owner: Person, ada: Agent, issue: Issue
+    ) -> None:
+        set_budget(actor=owner, company=company, runs=1)
+        run = check_out(actor=worker_for(ada), issue=issue)
+        row = Spending.objects.get(agent=ada)
+        assert (row.runs, row.reserved_tokens, row.reserved_microdollars) == (1, 0, 0)
+        release(actor=worker_for(ada), issue=issue)
+        assert not Reservation.objects.exists()
+        with pytest.raises(Conflict, match="budget of 1 runs this month is used up"):
+            check_out(actor=worker_for(ada), issue=issue)
+        assert Run.objects.get() == run
+        assert InboxItem.objects.filter(kind=InboxKind.BUDGET).exists()
+
+    def test_an_agent_has_so_many_within_an_hour_but_a_person_asks_for_more(
+        self, company: Company, owner: Person, ada: Agent, bob: Agent, issue: Issue
+    ) -> None:
+        change_company(actor=owner, company=company, runs_per_hour=1)
+        issue = Issue.objects.get(pk=issue.pk)
+        for _ in range(2):
+            cancel_run(actor=owner, run=check_out(actor=owner, issue=issue, agent=ada))
+        with pytest.raises(Conflict, match="1 runs of this agent here within an hour"):
+            check_out(actor=worker_for(ada), issue=issue)
+        cancel_run(actor=owner, run=check_out(actor=worker_for(bob), issue=issue))
+        run_heartbeat(actor=owner, agent=ada, issue=issue)
+        assert check_out(actor=worker_for(ada), issue=issue).agent == ada
+
+    def test_an_installation_has_so_many_at_once(
+        self, company: Company, ada: Agent, bob: Agent, issue: Issue, settings: Settings
+    ) -> None:
+        settings.MAX_RUNS = 1
+        check_out(actor=worker_for(ada), issue=issue)
+        with pytest.raises(Conflict, match="This installation has one run under way, its limit"):
+            check_out(actor=worker_for(bob), issue=build.issue(company))
 
     def test_any_call_keeps_it_alive(self, ada: Agent, issue: Issue) -> None:
         run = check_out(actor=worker_for(ada), issue=issue)

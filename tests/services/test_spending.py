@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from agents.models import Reservation, Run, Spending
-from agents.services.spending import Cost, OverBudget, reserve, set_budget, settle, used_share
+from agents.services.spending import NOTHING, Cost, OverBudget, reserve, set_budget, settle, used_share
 from issues.actors import Person
 from issues.effects import unit
 from issues.models import Activity, Company, InboxItem, InboxKind
@@ -20,9 +20,12 @@ TWENTY_CENTS = Cost(tokens=1_000, microdollars=200_000)
 
 
 def a_run(company: Company, owner: Person) -> Run:
-    """A live run that has set nothing aside yet."""
+    """A live run that has set nothing aside and was not counted yet."""
     worker = build.at_work(build.agent(company, f"Ada {Run.objects.count()}"), build.issue(company), by=owner)
     assert worker.run is not None
+    with unit():
+        settle(worker.run, NOTHING)
+    Spending.objects.update(runs=0)
     return Run.objects.select_related("company", "agent").get(pk=worker.run.pk)
 
 

@@ -178,6 +178,18 @@ class TestChains:
         wakeup = mention(worker_for(ada), bob, build.issue(company))
         assert (wakeup.depth, wakeup.chain, wakeup.chain_member) == (0, wakeup.pk, None)
 
+    def test_but_where_it_was_asked_it_goes_on_with_the_chain_of_that(
+        self, company: Company, owner: Person, ada: Agent, bob: Agent, issue: Issue
+    ) -> None:
+        """Else an agent that never checks out could be woken, and wake others, for ever."""
+        run_heartbeat(actor=owner, agent=bob, issue=issue)
+        asked = mention(work(bob, issue), ada, issue)
+        for place in (issue, build.issue(company, parent=issue)):
+            wakeup = mention(worker_for(ada), bob, place)
+            assert (wakeup.depth, wakeup.chain, wakeup.chain_member) == (2, asked.chain, owner.member)
+        run_heartbeat(actor=owner, agent=ada, issue=issue)
+        assert mention(worker_for(ada), build.agent(company, "Carl"), issue).depth == 1
+
     def test_what_the_board_approved_begins_one(self, owner: Person, ada: Agent, bob: Agent, issue: Issue) -> None:
         run_heartbeat(actor=owner, agent=ada, issue=issue)
         run = work(ada, issue).run
