@@ -8,7 +8,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -21,6 +23,7 @@ from issues.models import Company, InboxKind
 from issues.policies import Right, require
 from issues.refusals import Conflict, Invalid
 from issues.services.inbox import tell_board
+from issues.services.locks import lock_company
 
 WARN_PERCENT = 80
 DIMENSIONS = ("tokens", "microdollars", "runs")
@@ -72,6 +75,7 @@ def set_budget(
         if value is not None and value < 0:
             raise Invalid(f"A limit of {field} cannot be negative.", field=field)
     limits = {"tokens": tokens, "microdollars": microdollars, "runs": runs}
+    lock_company(company)  # a claim that has seen the former limit has noted why it waits before this looks again
     look_again(company)  # wakeups before what is spent: the order of claims
     budget, _ = Budget.objects.update_or_create(company=company, agent=agent, defaults=limits)
     Spending.objects.filter(company=company, agent=agent).update(warned_at=None, stopped_at=None)
@@ -128,8 +132,8 @@ def settle(run: Run, spent: Cost | None) -> None:
         return
     cost = spent if spent is not None else Cost(held.tokens, held.microdollars)
     budgets = _budgets(run)
-    if budgets:
-        look_again(run.company)  # wakeups before what is spent: the order of claims
+    if budgets:  # when this is committed: a claim that has seen no room until then has noted why it waits
+        transaction.on_commit(partial(look_again, run.company), robust=True)
     rows = _lock_rows(run, held.month, budgets)
     _add(
         rows,

@@ -13,7 +13,7 @@ from agents import listeners
 from agents.models import Agent, AgentStatus, Run, Wakeup, WakeupSource, WakeupState
 from issues.activity import record
 from issues.actors import SYSTEM, Actor, Person, Worker
-from issues.effects import Wake, savepoint, service
+from issues.effects import Wake, savepoint, service, unit
 from issues.models import Activity, ActorKind, Company, InboxKind, Issue, Member, Status
 from issues.policies import Right, require
 from issues.refusals import Conflict, NotFound
@@ -160,13 +160,14 @@ def last_asked(agent: Agent, issue: Issue) -> Wakeup | None:
 
 def look_again(company: Company | None) -> None:
     """Look again, at once, at what waits in the company, or everywhere; what still has to wait is held back once more.
-    Retries keep their time."""
+    Retries keep their time. In a unit of its own, or the caller's."""
     waiting = Wakeup.objects.filter(state=WakeupState.PENDING, tries=0).exclude(waiting_because="")
     if company is not None:
         waiting = waiting.filter(company=company)
-    held = list(waiting.select_for_update().order_by("pk").values_list("pk", flat=True))  # as claims hold them
-    if Wakeup.objects.filter(pk__in=held).update(due_at=timezone.now()):
-        ring_after_commit()
+    with unit():
+        held = list(waiting.select_for_update().order_by("pk").values_list("pk", flat=True))  # as claims hold them
+        if Wakeup.objects.filter(pk__in=held).update(due_at=timezone.now()):
+            ring_after_commit()
 
 
 def ring_after_commit() -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+import threading
 
-from agents.models import Agent, Reservation, RunState, Spending, Wakeup, WakeupState
-from agents.services.spending import set_budget
+import pytest
+from django.db import connection, connections, transaction
+
+from agents.models import Agent, Reservation, Run, RunState, Spending, Wakeup, WakeupState
+from agents.services.spending import NOTHING, set_budget, settle
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
 from engine.text.playbook import LOW_BUDGET
+from issues.effects import unit
 from issues.models import Company
 from issues.services.comments import pin_comment
 from tests import build
 from tests.engine.running import run_next
+from tests.engine.test_leases import wait_until
+from tests.services.at_once import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,6 +80,38 @@ def test_a_call_that_turns_out_dearer_than_the_claim_thought_fails_the_run() -> 
     run.refresh_from_db()
     assert (run.state, run.error_kind) == (RunState.FAILED, "budget")
     assert Spending.objects.get(agent=None).reserved_tokens == 0
+
+
+def test_a_run_that_is_settled_does_not_wait_for_a_claim_that_waits_for_the_same_budget() -> None:
+    """A claim holds what is pending, then the budget's rows; on SQLite one waits for the other as a whole."""
+    if connection.vendor != "postgresql":
+        pytest.skip("Rows are held by PostgreSQL alone")
+    company, owner = build.company_with_founder()
+    ada = worker(company)
+    build.issue(company, assignee=ada)
+    run = claim_next()
+    assert run is not None
+    set_budget(actor=owner, company=company, runs=1)
+    build.issue(company, assignee=worker(company, "Bob"))
+    assert claim_next() is None
+    settled = threading.Thread(target=settle_by_itself, args=[run])
+    with transaction.atomic():
+        waiting = Wakeup.objects.select_for_update().get(state=WakeupState.PENDING)
+        settled.start()
+        wait_until(lambda: not Reservation.objects.exists())
+        Spending.objects.select_for_update().get(agent=None)
+    settled.join(PATIENCE)
+    due_before = waiting.due_at
+    waiting.refresh_from_db()
+    assert waiting.due_at < due_before, "it is looked at again"
+
+
+def settle_by_itself(run: Run) -> None:
+    try:
+        with unit():
+            settle(run, NOTHING)
+    finally:
+        connections.close_all()
 
 
 @pytest.mark.parametrize(("limit", "is_low"), [(10, False), (5, False), (4, True), (1, True)])

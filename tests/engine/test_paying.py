@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError, connection, connections
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from agents.adapters.base import AdapterError, ErrorKind, StopReason, Usage
 from agents.models import Agent, Reservation, Run, RunState, Spending, Wakeup
@@ -95,11 +96,15 @@ def test_wakeups_are_held_before_what_is_spent_as_claims_hold_them(
     run = claim_next()
     assert run is not None
     Wakeup.objects.filter(run=None).update(waiting_because="There is no room.")
+    begun = timezone.now()
     with CaptureQueriesContext(connection) as asked:
         if makes_room == "settling":
             with unit():
                 settle(run, Cost(1, 1))
         else:
             set_budget(actor=owner, company=company, runs=2)
-    written = [query["sql"].split('"')[1] for query in asked.captured_queries if query["sql"].startswith("UPDATE")]
-    assert next(table for table in written if table in ("agents_wakeup", "agents_spending")) == "agents_wakeup"
+    written = [query["sql"] for query in asked.captured_queries if query["sql"].startswith(("UPDATE", "COMMIT"))]
+    units = " ".join(sql.split('"')[1] if '"' in sql else sql for sql in written).split("COMMIT")
+    held = [[table for table in tables.split() if table in ("agents_wakeup", "agents_spending")] for tables in units]
+    assert all(tables == sorted(tables, reverse=True) for tables in held)
+    assert Wakeup.objects.get(run=None).due_at > begun
