@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import datetime
 import functools
 import os
 import signal
 import threading
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import django
+import time_machine
 from celery import Celery
-from celery.signals import worker_ready
 
 from tests.faults import work
 
@@ -23,18 +26,25 @@ AGAIN_SECONDS = 1.5
 """After so long, a message that is delivered more than once comes for the last time."""
 
 
-class Toll:
-    """Ends this process the n-th time it is rung. Nothing catches that, and nothing is cleaned up."""
+SET_BACK = signal.SIGRTMIN
+"""Tells a process that minds its clock that the clock was set back by an hour."""
 
-    def __init__(self, arrivals: int) -> None:
+
+class Toll:
+    """Ends this process the n-th time it is rung, or makes it stand still. Nothing catches that, and nothing is cleaned
+    up."""
+
+    def __init__(self, arrivals: int, number: int = signal.SIGKILL) -> None:
         self._left = arrivals
+        self._number = number
         self._lock = threading.Lock()
 
     def ring(self) -> None:
         with self._lock:
             self._left -= 1
-            if self._left <= 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+            is_time = self._left == 0
+        if is_time:
+            os.kill(os.getpid(), self._number)
 
     def before(self, step: Callable[..., Any]) -> Callable[..., Any]:
         """The step, with the toll rung first."""
@@ -59,12 +69,12 @@ class Toll:
         return run
 
 
-def die_at(stage: str, arrivals: int = 1) -> None:
-    """End this process when a run reaches the stage, or when so many have."""
+def die_at(stage: str, arrivals: int = 1, number: int = signal.SIGKILL) -> None:
+    """End this process when a run reaches the stage, or when so many have; or what else the signal does."""
     import agents.listeners
     from engine import apply, asking, claim, doorbell, heartbeat, leases
 
-    toll = Toll(arrivals)
+    toll = Toll(arrivals, number)
     match stage:
         case "claimed":
             claim.claim_next = toll.after(claim.claim_next)
@@ -112,11 +122,14 @@ def work_as_worker(
     tries: int = 0,
     double: bool = False,
     dear: bool = False,
+    halts: bool = False,
+    until: str = "",
 ) -> None:
-    """A worker. It dies at the stage, or so many seconds after it was ready, if that is said.
+    """A worker. It dies at the stage, or so many seconds after its first run began, if that is said.
 
     `tries`: a wakeup may be lost so often, and so many workers may end over one reply, before a person is asked.
-    `double`: its messages come more than once. `dear`: scripted answers have a price.
+    `double`: its messages come more than once. `dear`: scripted answers have a price. `halts`: it stands still at the
+    stage instead. `until`: its models answer when there is such a file.
     """
     from agents import catalogue
     from agents.catalogue import Price
@@ -130,26 +143,66 @@ def work_as_worker(
         deliver_again_and_again()
     if dear:
         catalogue.FREE = Price(Decimal(0), Decimal(work.DOLLARS_PER_MILLION), Decimal(0), Decimal(0))
+    if until:
+        answer_when(Path(until))
     if stage:
-        die_at(stage, arrivals)
+        die_at(stage, arrivals, signal.SIGSTOP if halts else signal.SIGKILL)
+    mind_clock()
     if life_seconds:
-        worker_ready.connect(lambda **_: end_after(life_seconds), weak=False)
+        end_after(life_seconds)
     celery_app().worker_main(["--quiet", "worker", "--without-gossip", "--without-mingle", "--without-heartbeat"])
 
 
 def end_after(seconds: float) -> None:
-    timer = threading.Timer(seconds, Toll(1).ring)
-    timer.daemon = True
-    timer.start()
+    """End this process so long after its first run began: one that only began to look would lose nothing."""
+    from engine import claim
+
+    whole, began = claim.claim_next, threading.Event()
+
+    def claim_next() -> Any:
+        run = whole()
+        if run is not None and not began.is_set():
+            began.set()
+            timer = threading.Timer(seconds, Toll(1).ring)
+            timer.daemon = True
+            timer.start()
+        return run
+
+    claim.claim_next = claim_next
 
 
 def work_as_beat(double: bool = False) -> None:
     """A beat with quick ticks."""
     from trimus.beat import run
 
+    mind_clock()
     tick = {"task": "engine.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": 5}}
     celery_app().conf.beat_schedule = {f"tick {number}": tick for number in range(2 if double else 1)}
     run()
+
+
+def answer_when(file: Path) -> None:
+    """Scripted answers are given once there is such a file."""
+    from agents.adapters.scripted import ScriptedProvider
+
+    whole = ScriptedProvider.complete
+
+    async def complete(self: ScriptedProvider, request: Any) -> Any:
+        while not file.exists():
+            await asyncio.sleep(0.5)
+        return await whole(self, request)
+
+    ScriptedProvider.complete = complete  # type: ignore[method-assign]
+
+
+def mind_clock() -> None:
+    signal.signal(SET_BACK, lambda *_: set_back())
+
+
+def set_back() -> None:
+    """This process's clock on the wall, an hour back; it runs on from there."""
+    an_hour_ago = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=1)
+    time_machine.travel(an_hour_ago, tick=True).start()
 
 
 def deliver_again_and_again() -> None:
@@ -166,10 +219,12 @@ def deliver_again_and_again() -> None:
     doorbell._send = send
 
 
-def assign(to: list[int], double: bool = False) -> None:
-    """See `work.assign`. Its bells may ring more than once."""
+def assign(to: list[int], double: bool = False, earlier: bool = False) -> None:
+    """See `work.assign`. Its bells may ring more than once, and its clock may be set back."""
     if double:
         deliver_again_and_again()
+    if earlier:
+        set_back()
     work.assign(to)
 
 
@@ -187,7 +242,8 @@ CALLS: dict[str, Callable[..., None]] = {
     "found": work.found,
     "found costly": work.found_costly,
     "allow": work.allow,
-    "found ring": work.found_ring,
+    "found runaways": work.found_runaways,
+    "look at files": work.look_at_files,
     "say": work.say,
     "assign": assign,
 }

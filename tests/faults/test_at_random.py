@@ -34,7 +34,7 @@ SEEDS = range(1, 4) if LONG else range(1, 2)
 AGENTS = 6
 ARRIVALS = 3
 LIFE_SECONDS = (0.3, 3.0)
-"""A worker dies at its stage after up to so many arrivals, and so long after it was ready wherever it is."""
+"""A worker dies at its stage after up to so many arrivals, and so long after its first run began wherever it is."""
 
 MANY = 1000
 """Tries: here work is lost more often than a person would be asked."""
@@ -54,7 +54,7 @@ def begin_doomed(stack: Stack, chance: random.Random) -> int:
 def test_wakeups_are_each_delivered_once_however_many_workers_die(stack: Stack, seed: int) -> None:
     chance = random.Random(seed)
     stack.environment["TRIMUS_LEASE_SECONDS"] = "2"
-    stack.do("found", agents=AGENTS, seconds=0.2, runs=3)
+    stack.do("found", agents=AGENTS, seconds=0.2, runs=3, writing=True)
     stack.begin("beat")
     living: set[int] = set()
     for kill in range(1, SIZE.kills + 1):
@@ -71,6 +71,7 @@ def test_wakeups_are_each_delivered_once_however_many_workers_die(stack: Stack, 
     stack.story_of_the_end(DONE_ONCE, SIZE.wakeups)
     time.sleep(1)  # what would be done twice would be done now
     assert set(stack.story_of_the_end(DONE_ONCE, SIZE.wakeups)) == {DONE_ONCE}
+    stack.do("look at files", count=SIZE.wakeups)
     (runs, lost, resumed), *_ = stack.query(
         "SELECT count(*), sum(CASE WHEN state = 'lost' THEN 1 ELSE 0 END),"
         " sum(CASE WHEN attempt > 1 THEN 1 ELSE 0 END) FROM agents_run"

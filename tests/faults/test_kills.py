@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import signal
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -21,6 +22,10 @@ from tests.faults.work import DONE_ONCE, LEFT_BEHIND, NOTHING, STORY
 from tests.servers import Installation, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+CLIENTS = 3
+ENOUGH = 60
+"""Issues."""
 
 FOUND = "from tests.faults import work; work.found(agents={agents}, seconds={seconds}, runs=5)"
 ASSIGN = "from tests.faults import work; work.assign(to={to})"
@@ -130,14 +135,21 @@ def test_what_a_killed_server_accepted_is_there_and_numbers_have_no_gap(installa
     installation.start()
     installation.python(FOUND.format(agents=0, seconds=0))
     client = Client(installation)
-    killed = 0
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(client.accepted) < 60:
-        assert time.monotonic() < deadline, installation.printed()
-        client.open_issue()
-        if killed < 2 and len(client.accepted) == 20 * (killed + 1):
-            os.kill(part(installation, "web"), signal.SIGKILL)
-            killed += 1
+
+    def go_on() -> None:
+        while len(client.accepted) < ENOUGH and time.monotonic() < deadline:
+            client.open_issue()
+
+    several = [threading.Thread(target=go_on) for _ in range(CLIENTS)]  # the kills come in the middle of requests
+    for one in several:
+        one.start()
+    for kill in (1, 2):
+        wait_until(lambda kill=kill: len(client.accepted) >= kill * ENOUGH // 3, installation.printed, PATIENCE_SECONDS)
+        os.kill(part(installation, "web"), signal.SIGKILL)
+    for one in several:
+        one.join()
+    assert len(client.accepted) >= ENOUGH, installation.printed()
     rows = installation.query("SELECT number, title FROM issues_issue")
     assert sorted(number for number, _ in rows) == list(range(1, len(rows) + 1))
     assert set(client.accepted) <= {title for _, title in rows}

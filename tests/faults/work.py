@@ -13,7 +13,7 @@ SCRIPT = """
     ```
     All is well.
     ```
-    /status done
+{more}    /status done
 """
 
 STORY = """
@@ -43,21 +43,51 @@ SELECT (SELECT count(*) FROM agents_run WHERE state IN ('queued', 'running')),
 NOTHING = [(0, 0, 0, 0)]
 
 
-def found(agents: int, seconds: float = 0.0, runs: int = 1, witness: bool = False) -> None:
+WRITING = """\
+    /write-file notes/ada{number}.md
+    ```
+    {text}
+    ```
+"""
+
+
+def found(agents: int, seconds: float = 0.0, runs: int = 1, witness: bool = False, writing: bool = False) -> None:
     """A company of agents that think for so long, then say one thing, keep one result and finish.
 
-    With a witness, each calls it, and it looks once at what was done.
+    With a witness, each calls it, and it looks once at what was done. `writing`: they write a file, too.
     """
     from tests import build
 
-    company, _ = build.company_with_founder(max_concurrent_runs=100, runs_per_hour=1000)
+    company, _ = build.company_with_founder(max_concurrent_runs=1000, runs_per_hour=1000)
     if witness:
         build.agent(company, "Witness", provider="scripted", script="- reply: /pass Seen.", max_concurrent_runs=20)
-    script = SCRIPT.format(seconds=seconds, call=" Look at it once, @witness." if witness else "")
+    call = " Look at it once, @witness." if witness else ""
     for number in range(agents):
-        build.agent(
-            company, f"Ada{number}", provider="scripted", script=textwrap.dedent(script), max_concurrent_runs=runs
-        )
+        more = WRITING.format(number=number, text=f"{number} is what I found. " * 500) if writing else ""
+        script = textwrap.dedent(SCRIPT.format(seconds=seconds, call=call, more=more))
+        build.agent(company, f"Ada{number}", provider="scripted", script=script, max_concurrent_runs=runs)
+
+
+def look_at_files(count: int) -> None:
+    """There are so many files, each written once and whole on disk: under its digest, and in its workspace when the
+    sweep has come by."""
+    from issues import blobs, folders, tidying, workspaces
+    from issues.models import Blob, FileVersion, WorkspaceFile
+
+    for blob in Blob.objects.all():
+        content = blobs.read(blob)
+        assert (len(content), blobs.digest_of(content)) == (blob.size, blob.pk)
+    kept = [path for path in blobs.folder().rglob("*") if path.is_file()]
+    whole = [path for path in kept if not path.name.startswith(folders.INCOMING)]
+    assert all(blobs.digest_of(path.read_bytes()) == path.name for path in whole)
+    WorkspaceFile.objects.update(updated_at="2020-01-01T00:00Z")
+    for _ in range(1 + count // tidying.MAKES):
+        tidying.make_left_behind()
+    versions = FileVersion.objects.select_related("file__issue", "blob")
+    assert [version.number for version in versions] == [1] * count
+    for version in versions:
+        place = workspaces.place_of(version.file.issue).path
+        assert blobs.digest_of((place / version.file.path).read_bytes()) == version.blob_id
 
 
 def assign(to: list[int]) -> None:
@@ -106,20 +136,40 @@ def allow(microdollars: int) -> None:
     set_budget(actor=build.owner_of(company), company=company, microdollars=microdollars)
 
 
-def found_ring(names: list[str]) -> None:
-    """A company of agents each of which calls the next whenever it is woken, and an issue that nobody works on."""
+RUNAWAYS = {"Ada": "bob", "Bob": "ada", "Carl": "dora", "Dora": "emil", "Emil": "carl"}
+"""Two agents that call each other, and three in a ring."""
+
+MAKER = """
+- reply: |
+    There is more of it.
+
+    /create-issue The next one
+    ```
+    assignee: @max
+    ---
+    Go on.
+    ```
+"""
+
+
+def found_runaways() -> None:
+    """A company of agents each of which makes work for another, or for itself, whenever it is woken; and an issue for
+    each company of them, that nobody works on."""
     from issues.models import Status
     from tests import build
 
     company, _ = build.company_with_founder(max_concurrent_runs=100, runs_per_hour=1000)
-    for name, following in zip(names, [*names[1:], names[0]], strict=True):
-        build.agent(company, name, provider="scripted", script=f"- reply: Please see to it, @{following.lower()}.")
-    build.issue(company, status=Status.BACKLOG)
+    for name, following in RUNAWAYS.items():
+        build.agent(company, name, provider="scripted", script=f"- reply: Please see to it, @{following}.")
+    build.agent(company, "Max", provider="scripted", script=MAKER)
+    for _number in range(3):
+        build.issue(company, status=Status.BACKLOG)
 
 
-def say(body: str) -> None:
-    """A person's comment on the one issue."""
+def say(body: str, numbers: list[int]) -> None:
+    """A person's comment on each of these issues; 0 is the newest."""
     from issues.models import Issue
     from tests import build
 
-    build.comment(Issue.objects.get(), body)
+    for number in numbers:
+        build.comment(Issue.objects.get(number=number) if number else Issue.objects.latest("number"), body)
