@@ -37,7 +37,7 @@ from agents.adapters.calling import (
     usable_url,
     within_deadline,
 )
-from agents.adapters.counting import estimated_usage
+from agents.adapters.counting import estimated_usage, told_count, told_text
 from agents.adapters.errors import (
     Symptom,
     UnreadableError,
@@ -203,7 +203,7 @@ class _Counts:
         self.written = _known(reported.cache_creation_input_tokens, self.written)
         self.produced = _known(reported.output_tokens, self.produced)
         if reported.output_tokens_details:
-            self.thought = reported.output_tokens_details.thinking_tokens
+            self.thought = told_count(reported.output_tokens_details.thinking_tokens)
 
     @property
     def told(self) -> bool:
@@ -216,12 +216,12 @@ class _Counts:
             cached_input_tokens=self.read,
             cache_write_tokens=self.written,
             output_tokens=self.produced,
-            reasoning_tokens=self.thought,
+            reasoning_tokens=min(self.thought, self.produced),
         )
 
 
-def _known(count: int | None, otherwise: int) -> int:
-    return otherwise if count is None else count
+def _known(reported: int | None, otherwise: int) -> int:
+    return otherwise if reported is None else told_count(reported)
 
 
 @dataclass(slots=True)
@@ -248,15 +248,15 @@ class _Answer:
 
     def _take(self, event: RawMessageStreamEvent) -> None:
         if event.type == "message_start":
-            self.model = event.message.model or self.model
+            self.model = told_text(event.message.model) or self.model
             self.counts.take(event.message.usage)
         elif event.type == "content_block_start":
-            self.blocks.append([event.content_block.text] if event.content_block.type == "text" else [])
+            self.blocks.append([told_text(event.content_block.text)] if event.content_block.type == "text" else [])
         elif event.type == "content_block_delta":
             if event.delta.type == "text_delta":
-                self.blocks[-1].append(event.delta.text)
+                self.blocks[-1].append(told_text(event.delta.text))
         elif event.type == "message_delta":
-            self.stop = event.delta.stop_reason or self.stop
+            self.stop = told_text(event.delta.stop_reason) or self.stop
             self.counts.take(event.usage)
 
 

@@ -99,8 +99,7 @@ class StopReason(enum.StrEnum):
 class Completion:
     """One answer. `text` is exactly what was received, `model` the one that answered.
 
-    `seconds` runs from the first attempt to the last byte; `usage` holds what earlier attempts of the call
-    cost too.
+    `seconds` runs from the first attempt to the last byte.
     """
 
     text: str
@@ -129,8 +128,8 @@ RETRYABLE = frozenset({ErrorKind.NETWORK, ErrorKind.OVERLOADED})
 class AdapterError(Exception):
     """A model did not answer. The message is fit to be shown to people and never holds a key.
 
-    `retry_after` is what the provider asked to wait, in seconds; `usage` what it billed before it failed,
-    where it said so.
+    `retry_after` is what the provider asked to wait, in seconds; `usage` what it billed before it failed, estimated
+    where it did not say so.
     """
 
     def __init__(
@@ -154,6 +153,11 @@ class AdapterError(Exception):
     def retryable(self) -> bool:
         """Whether the same request may succeed later."""
         return self.kind in RETRYABLE
+
+    @property
+    def was_billed(self) -> bool:
+        """Whether the answer had begun, so that asking again costs anew."""
+        return bool(self.usage.input_tokens or self.usage.output_tokens)
 
     def __repr__(self) -> str:
         return f"AdapterError({self.kind.value}, {self.message!r}, retry_after={self.retry_after})"

@@ -1,4 +1,4 @@
-"""A rough count of tokens for providers that report none."""
+"""Counts of tokens as providers report them, and a rough one of our own for those that report none."""
 
 from __future__ import annotations
 
@@ -14,12 +14,31 @@ _CLASSES = (
     (re.compile(r"[^\x00-\x7f]"), 0.75),
 )
 
+MOST_TOKENS = 100_000_000
+"""Of one call: far beyond any window, and far below what a column holds."""
+
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text has. At least 1 for a text that is not empty."""
     if not text:
         return 0
     return max(1, round(sum(len(members.findall(text)) * tokens for members, tokens in _CLASSES)))
+
+
+def told_count(reported: object) -> int:
+    """A number of tokens that a server reported; 0 for what is none. Anybody's server may say anything, and budgets
+    and columns take whole numbers that are not below nought."""
+    is_number = isinstance(reported, int) and not isinstance(reported, bool)
+    return reported if is_number and 0 <= reported <= MOST_TOKENS else 0
+
+
+def told_text(reported: object) -> str:
+    """A text that a server sent, empty for none. Raises TypeError for something else."""
+    if reported is None:
+        return ""
+    if not isinstance(reported, str):
+        raise TypeError(f"{type(reported).__name__} is no text")
+    return reported
 
 
 def estimated_usage(request: ModelRequest, answer: str) -> Usage:

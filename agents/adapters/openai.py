@@ -35,7 +35,7 @@ from agents.adapters.calling import (
     usable_url,
     within_deadline,
 )
-from agents.adapters.counting import estimated_usage
+from agents.adapters.counting import estimated_usage, told_count, told_text
 from agents.adapters.errors import (
     Symptom,
     UnreadableError,
@@ -71,30 +71,37 @@ class OpenAIProvider:
 
     async def complete(self, request: ModelRequest) -> Completion:
         """See Provider."""
-        return await within_deadline(
-            self._ask(request), seconds=request.deadline_seconds, endpoint=self._endpoint, classify=failure_of
-        )
+        answer = _Answer(model=request.model)
+        try:
+            return await within_deadline(
+                self._ask(request, answer),
+                seconds=request.deadline_seconds,
+                endpoint=self._endpoint,
+                classify=failure_of,
+            )
+        except AdapterError as failure:
+            if answer.has_begun:  # then the prompt was read, and is billed even if the answer breaks off
+                failure.usage = answer.usage_for(request)
+            raise
 
     async def close(self) -> None:
         """See Provider."""
         await self._client.close()
 
-    async def _ask(self, request: ModelRequest) -> Completion:
+    async def _ask(self, request: ModelRequest, answer: _Answer) -> Completion:
         started = time.monotonic()
-        answer = _Answer(model=request.model)
         async with await self._open(request) as stream:
             await require_stream(stream.response, self._endpoint)
             async for chunk in stream:
                 answer.take(chunk)
             request_id = stream.response.headers.get("x-request-id", "")
-        if answer.finish is None:
+        if not answer.finish:
             raise cut_off(self._endpoint)
-        text = "".join(answer.pieces)
         return Completion(
-            text=text,
+            text=answer.text,
             model=answer.model,
             stop_reason=answer.stop_reason,
-            usage=usage_of(answer.usage) if answer.usage else estimated_usage(request, text),
+            usage=answer.usage_for(request),
             seconds=time.monotonic() - started,
             provider_request_id=request_id,
         )
@@ -163,13 +170,15 @@ def _is_vendor(endpoint: Endpoint) -> bool:
 
 @dataclass(slots=True)
 class _Answer:
-    """An answer as it comes in. `finish` stays None until the server has said why it ends."""
+    """An answer as it comes in. `finish` stays empty until the server has said why it ends, `usage` until it has said
+    what it counted."""
 
     model: str
     pieces: list[str] = field(default_factory=list)
-    finish: str | None = None
+    finish: str = ""
     refused: bool = False
-    usage: CompletionUsage | None = None
+    has_begun: bool = False
+    usage: Usage = field(default_factory=Usage)
 
     def take(self, chunk: ChatCompletionChunk) -> None:
         """Take one piece in. Raises UnreadableError for one that has another shape than the SDK says."""
@@ -180,32 +189,45 @@ class _Answer:
             raise UnreadableError from error
 
     def _take(self, chunk: ChatCompletionChunk) -> None:
-        self.model = chunk.model or self.model
-        self.usage = chunk.usage or self.usage
+        self.model = told_text(chunk.model) or self.model
+        if chunk.usage:
+            self.usage = usage_of(chunk.usage)
         for choice in chunk.choices or ():
             if choice.delta:
-                self.pieces.append(choice.delta.content or "")
+                self.pieces.append(told_text(choice.delta.content))
                 if choice.delta.refusal:
                     self.refused = True
-                    self.pieces.append(choice.delta.refusal)
-            self.finish = choice.finish_reason or self.finish
+                    self.pieces.append(told_text(choice.delta.refusal))
+            self.finish = told_text(choice.finish_reason) or self.finish
+        self.has_begun = True
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
 
     @property
     def stop_reason(self) -> StopReason:
         if self.refused:
             return StopReason.REFUSED
-        return _STOP_REASONS.get(self.finish or "", StopReason.OTHER)
+        return _STOP_REASONS.get(self.finish, StopReason.OTHER)
+
+    def usage_for(self, request: ModelRequest) -> Usage:
+        """What the server counted for the answer to this request, else an estimate."""
+        return self.usage if self.usage.input_tokens else estimated_usage(request, self.text)
 
 
 def usage_of(reported: CompletionUsage) -> Usage:
-    """The vendor's counts in our convention; its input counts hold the cached tokens already."""
+    """The vendor's counts in our convention; its input counts hold the cached tokens already. No part is more than its
+    whole."""
     read, produced = reported.prompt_tokens_details, reported.completion_tokens_details
+    input_tokens, output_tokens = told_count(reported.prompt_tokens), told_count(reported.completion_tokens)
+    cached = min(told_count(read.cached_tokens), input_tokens) if read else 0
     return Usage(
-        input_tokens=reported.prompt_tokens or 0,
-        cached_input_tokens=(read.cached_tokens or 0) if read else 0,
-        cache_write_tokens=(read.cache_write_tokens or 0) if read else 0,
-        output_tokens=reported.completion_tokens or 0,
-        reasoning_tokens=(produced.reasoning_tokens or 0) if produced else 0,
+        input_tokens=input_tokens,
+        cached_input_tokens=cached,
+        cache_write_tokens=min(told_count(read.cache_write_tokens), input_tokens - cached) if read else 0,
+        output_tokens=output_tokens,
+        reasoning_tokens=min(told_count(produced.reasoning_tokens), output_tokens) if produced else 0,
     )
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from agents.adapters.base import AdapterError, Completion, ModelRequest, Provider, Usage
+from agents.adapters.base import AdapterError, Completion, ModelRequest, Provider
 
 # A sleep may last longer than asked; what is left of the deadline must stay positive.
 _LEAST_SECONDS = 0.1
@@ -45,27 +45,27 @@ async def complete_with_retries(
     *,
     chance: Callable[[], float] = random.random,
 ) -> Completion:
-    """Ask until there is an answer, a failure that will not pass, no attempt or no time left.
+    """Ask until there is an answer, a failure that will not pass, one that was billed, no attempt or no time left.
 
-    The request's deadline holds for all attempts together. Raises AdapterError, with the number of attempts
-    and what they cost.
+    The request's deadline holds for all attempts together, and so does what was set aside for one call: after a failure
+    that cost something, whoever pays decides on the next. Raises AdapterError, with the number of attempts and what
+    the last of them cost.
     """
     policy = policy or RetryPolicy()
     started = time.monotonic()
-    spent, attempt = Usage(), 0
+    attempt = 0
     while True:
         attempt += 1
         left = max(request.deadline_seconds - (time.monotonic() - started), _LEAST_SECONDS)
         try:
             completion = await provider.complete(replace(request, deadline_seconds=left))
         except AdapterError as failure:
-            spent += failure.usage
-            failure.attempts, failure.usage = attempt, spent
+            failure.attempts = attempt
             wait = policy.wait(attempt, failure, chance())
             in_time = time.monotonic() - started + wait < request.deadline_seconds
-            if not (failure.retryable and in_time and policy.allows(attempt, wait)):
+            if failure.was_billed or not (failure.retryable and in_time and policy.allows(attempt, wait)):
                 raise
         else:
             seconds = time.monotonic() - started
-            return replace(completion, attempts=attempt, usage=spent + completion.usage, seconds=seconds)
+            return replace(completion, attempts=attempt, seconds=seconds)
         await asyncio.sleep(wait)

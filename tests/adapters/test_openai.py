@@ -11,7 +11,7 @@ import pytest
 
 from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, Role, StopReason, Usage
 from agents.adapters.thinking import COMMON_EFFORTS, ThinkingLevel
-from tests.adapters.wire import DONE, Handler, answer, ask, chunk, counts, endpoint, failure, provider, stream
+from tests.adapters.wire import DONE, Handler, answer, ask, chunk, counts, endpoint, event, failure, provider, stream
 
 
 def complete(handler: Handler, /, base_url: str = "http://models.test/v1", **changes: Any) -> Completion:
@@ -58,6 +58,50 @@ def test_a_server_that_reports_no_usage_gets_an_estimate_marked_as_one() -> None
     assert completion.usage.estimated
     assert completion.usage.input_tokens > 0
     assert completion.usage.output_tokens > 0
+
+
+@pytest.mark.parametrize("told", [(-5, 3), (10**12, 3), ("many", 3), (0, 0), (True, 3), (1.5, 3)])
+def test_a_server_that_reports_no_sensible_usage_gets_an_estimate_too(told: tuple[Any, int]) -> None:
+    usage = event({"model": "m", "choices": [], "usage": {"prompt_tokens": told[0], "completion_tokens": told[1]}})
+    completion = complete(lambda request: stream(chunk("Some words here.", "stop"), usage, DONE))
+    assert completion.usage.estimated
+    assert completion.usage.input_tokens > 0
+
+
+def test_no_part_of_what_is_counted_is_more_than_the_whole() -> None:
+    usage = counts(
+        100,
+        50,
+        prompt_tokens_details={"cached_tokens": 160, "cache_write_tokens": 20},
+        completion_tokens_details={"reasoning_tokens": -40},
+    )
+    assert complete(lambda request: stream(chunk("x", "stop"), usage, DONE)).usage == Usage(100, 100, 0, 50, 0)
+
+
+def test_what_an_answer_cost_is_estimated_when_it_breaks_off_and_is_nothing_before_it_begins() -> None:
+    with pytest.raises(AdapterError) as broken:
+        complete(lambda request: stream(chunk("Some words, "), then=httpx2.ReadError("reset")))
+    assert broken.value.usage.estimated
+    assert broken.value.usage.input_tokens > 0
+    assert broken.value.usage.output_tokens > 0
+    assert broken.value.was_billed
+    with pytest.raises(AdapterError) as refused:
+        complete(failure(429, {"message": "slow down"}))
+    assert refused.value.usage == Usage()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"model": 5, "choices": []},
+        {"model": "m", "choices": [{"index": 0, "delta": {"content": ["x"]}, "finish_reason": None}]},
+        {"model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": ["stop"]}]},
+        {"model": "m", "choices": [], "usage": "none"},
+    ],
+)
+def test_what_is_no_text_where_a_text_belongs_cannot_be_read(said: dict[str, Any]) -> None:
+    with pytest.raises(AdapterError, match="cannot be read"):
+        complete(lambda request: stream(event(said), chunk(finish="stop"), DONE))
 
 
 @pytest.mark.parametrize(

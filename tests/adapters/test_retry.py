@@ -95,11 +95,11 @@ def test_all_attempts_share_one_deadline() -> None:
     assert provider.deadlines[1] <= 0.95
 
 
-def test_what_failed_attempts_cost_is_added_to_the_answer_and_to_the_failure() -> None:
-    answered, _ = run(overloaded(input_tokens=1000), DONE)
-    assert answered.usage == Usage(input_tokens=1000, output_tokens=3)
-    failed, _ = run(*(overloaded(input_tokens=1000) for _ in range(3)))
-    assert failed.usage == Usage(input_tokens=3000)
+def test_what_was_billed_is_not_asked_again_since_only_one_call_was_set_aside() -> None:
+    failed, provider = run(overloaded(), overloaded(input_tokens=1000), DONE)
+    assert isinstance(failed, AdapterError)
+    assert (failed.attempts, failed.usage) == (2, Usage(input_tokens=1000))
+    assert len(provider.deadlines) == 2
 
 
 def test_waits_double_spread_and_never_fall_below_what_was_asked() -> None:
