@@ -17,12 +17,14 @@ from agents.catalogue import ModelEntry
 from agents.models import DryRun, Reservation, Run
 from agents.models.dry_run import OPEN, DryRunState
 from agents.own_models import entry_for
+from agents.services.breakers import note_answer, note_failure
 from agents.services.spending import Cost, OverBudget, reserve, settle
 from engine.calls import cost_of, write_calls
 from engine.ceiling import ceiling
 from engine.claim import RUN_DEADLINE
 from engine.completion import Answer, Unanswered, complete
 from engine.doorbell import ring_to_rehearse
+from engine.gate import Closed, open_route
 from engine.leases import Lease
 from engine.outcomes import plain
 from engine.rehearsal import Rehearsed, rehearse
@@ -30,6 +32,7 @@ from engine.routing import NoProvider, choose_endpoint, masked
 from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import CacheBreakpoint
+from engine.troubles import called
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import service, unit
@@ -51,8 +54,7 @@ def worst_case(run: Run) -> Cost | None:
         route = choose_endpoint(run.agent)
     except NoProvider:
         return None
-    entry = entry_for(route.endpoint, route.model)
-    return ceiling(entry, run.prompt_facts["tokens"], _output_ceiling(run, entry))
+    return _ceiling(run, entry_for(route.endpoint, route.model))
 
 
 def answer_dry_run(pk: int) -> None:
@@ -67,10 +69,15 @@ def answer_dry_run(pk: int) -> None:
             _finish(dry_run, answer, rehearse(dry_run.run, answer.text))
     except Unanswered as failure:
         with database_turn():
+            if isinstance(failure.error, AdapterError):
+                note_failure(dry_run.company, called(failure.route), failure.error)
             _fail_unanswered(dry_run, failure)
-    except (NoProvider, OverBudget) as refusal:
+    except Closed as closed:
         with database_turn():
-            _fail(dry_run, "budget" if isinstance(refusal, OverBudget) else "auth", str(refusal))
+            _fail(dry_run, "", closed.wait.reason)
+    except OverBudget as refusal:
+        with database_turn():
+            _fail(dry_run, "budget", str(refusal))
     except Exception as error:
         log.exception("dry_run.failed", dry_run=pk)
         with database_turn():
@@ -100,17 +107,15 @@ def _take(pk: int) -> DryRun | None:
 
 
 def _ask(run: Run) -> Answer:
-    """The model's answer to the kept prompt, with what its first call could cost set aside. Raises Unanswered,
-    OverBudget, NoProvider."""
+    """The answer to the kept prompt of the first of the agent's models that is not left alone, with what its first call
+    could cost set aside. Raises Unanswered, OverBudget, Closed."""
     asked = copy.copy(run)
     asked.deadline_at = timezone.now() + RUN_DEADLINE
     with database_turn(begins=True), unit():
-        route = choose_endpoint(run.agent)
-        worst = worst_case(run)
-        assert worst is not None  # noqa: S101 - it has a provider, and a prompt since it could be asked for
-        reserve(run, worst, starts_run=False)
-    prompt = _kept_prompt(run, entry_for(route.endpoint, route.model))
-    return complete(asked, prompt, route, Lease(asked))
+        route = open_route(run.agent, timezone.now()).route
+        entry = entry_for(route.endpoint, route.model)
+        reserve(run, _ceiling(run, entry), starts_run=False)
+    return complete(asked, _kept_prompt(run, entry), route, Lease(asked))
 
 
 def _kept_prompt(run: Run, entry: ModelEntry) -> HeartbeatPrompt:
@@ -138,8 +143,10 @@ def _output_tokens(run: Run, entry: ModelEntry) -> int:
     return min(int(given), entry.max_output_tokens)
 
 
-def _output_ceiling(run: Run, entry: ModelEntry) -> int:
-    return entry.thinking.output_ceiling(run.agent.thinking_level, _output_tokens(run, entry))
+def _ceiling(run: Run, entry: ModelEntry) -> Cost:
+    """The most that the first call can cost."""
+    output = entry.thinking.output_ceiling(run.agent.thinking_level, _output_tokens(run, entry))
+    return ceiling(entry, run.prompt_facts["tokens"], output)
 
 
 @service
@@ -157,6 +164,7 @@ def _finish(dry_run: DryRun, answer: Answer, rehearsed: Rehearsed) -> None:
         error_kind=rehearsed.run.error_kind,
         error=rehearsed.run.error,
     )
+    note_answer(answer.route.key)
 
 
 @service

@@ -10,15 +10,19 @@ from pytest_django.fixtures import Settings
 
 from agents.adapters.base import ErrorKind
 from agents.model_choices import ModelChoice
-from agents.models import Agent, Breaker, ModelCall, Run, RunState, Spending, Wakeup, WakeupState
+from agents.models import Agent, Breaker, DryRun, ModelCall, Run, RunState, Spending, Wakeup, WakeupState
 from agents.own_models import own_models
+from agents.services.breakers import note_failure
+from agents.services.dry_runs import ask_for_dry_run
 from agents.services.providers import change_models
 from agents.services.spending import set_budget
 from engine.ceiling import claim_ceiling
 from engine.claim import claim_next
+from engine.dry_runs import answer_dry_run
 from engine.explaining import explain
 from engine.heartbeat import heartbeat
 from engine.routing import NoProvider, background_routes, routes_of
+from engine.troubles import called
 from issues.actors import Person
 from issues.models import Company, InboxItem, Issue
 from tests import build
@@ -108,6 +112,45 @@ class TestTheNextAnswers:
     def test_a_script_has_no_model_to_fall_back_to(self, company: Company) -> None:
         robin = build.agent(company, "Robin", provider="scripted", script="- reply: Yes.")
         assert [route.name for route in routes_of(robin)] == ["scripted"]
+
+
+class TestADryReRun:
+    @pytest.fixture
+    def run(self, houses: Houses, issue: Issue) -> Run:
+        return run_next()
+
+    def asked(self, run: Run) -> DryRun:
+        dry_run = ask_for_dry_run(actor=build.owner_of(run.company), run=run)
+        answer_dry_run(dry_run.pk)
+        dry_run.refresh_from_db()
+        return dry_run
+
+    def test_passes_over_what_is_left_alone(self, houses: Houses, run: Run) -> None:
+        leave_alone("first", run)
+        dry_run = self.asked(run)
+        assert (dry_run.state, dry_run.model, houses.names) == ("done", "spare-model-1", ["first", "second"])
+
+    def test_asks_nobody_where_all_are_and_says_so(self, houses: Houses, run: Run) -> None:
+        for name in ("first", "second"):
+            leave_alone(name, run)
+        dry_run = self.asked(run)
+        assert (dry_run.state, houses.names) == ("failed", ["first"])
+        assert "second does not take the key" in dry_run.error
+
+    def test_counts_among_the_failures_and_answers_of_whom_it_asked(self, houses: Houses, run: Run) -> None:
+        houses.says = {"first": failing(ErrorKind.AUTH)}
+        assert self.asked(run).error_kind == "auth"
+        assert Breaker.objects.get().open_until is not None
+        Breaker.objects.update(open_until=past())
+        houses.says = {}
+        assert self.asked(run).state == "done"
+        assert not Breaker.objects.exists()
+
+
+def leave_alone(name: str, run: Run) -> None:
+    """Let a call of that provider fail, as another run's would."""
+    (route,) = (route for route in routes_of(run.agent) if route.name == name)
+    note_failure(run.company, called(route), failing(ErrorKind.AUTH))
 
 
 class TestNoneIsLeft:
