@@ -28,8 +28,9 @@ def estimate_tokens(text: str) -> int:
 def told_count(reported: object) -> int:
     """A number of tokens that a server reported; 0 for what is none. Anybody's server may say anything, and budgets
     and columns take whole numbers that are not below nought."""
-    is_number = isinstance(reported, int) and not isinstance(reported, bool)
-    return reported if is_number and 0 <= reported <= MOST_TOKENS else 0
+    if not isinstance(reported, int) or isinstance(reported, bool):
+        return 0
+    return reported if 0 <= reported <= MOST_TOKENS else 0
 
 
 def told_text(reported: object) -> str:

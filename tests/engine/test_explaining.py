@@ -70,6 +70,8 @@ def test_in_review_names_who_is_to_judge(company: Company, owner: Person, ada: A
     assert reason(issue) == f"It waits for the review of @{issue.responsible.handle}."
     boss, rea = build.member(company, "boss"), build.agent(company, "Rea")
     set_reviewers(actor=owner, issue=issue, reviewers=[build.member_row(boss), rea])
+    assert reason(issue).startswith("@rea is to look at it, but no model answers it.")
+    Wakeup.objects.all().delete()
     assert reason(issue) == "It waits for the review of @boss and @rea."
 
 
