@@ -28,6 +28,7 @@ from issues.refusals import Refusal
 from issues.services.comments import write_comment
 from issues.services.locks import lock_company, lock_issue
 from issues.sources import WakeupSource
+from issues.texts import TEXT_BYTES
 
 MOST_ACTIONS = 500
 """Actions of a reply that are looked at. One costs some milliseconds inside a transaction that holds the issue."""
@@ -135,8 +136,6 @@ def _end_unheard(run: Run) -> None:
 
 def _within_limit(prose: str) -> str:
     """The comment, cut at its limit with a line that says so: an over-long answer is not lost, the run page has it."""
-    from issues.texts import TEXT_BYTES
-
     data = prose.encode()
     if len(data) <= TEXT_BYTES:
         return prose

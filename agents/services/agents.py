@@ -11,6 +11,7 @@ from agents.hours import Hours, next_round
 from agents.models import Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Tier, Wakeup, WakeupState
 from agents.models.run import Run
 from agents.services.instructions import keep_instructions
+from agents.services.wakeups import ring_after_commit
 from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import service
@@ -116,8 +117,6 @@ def resume_agent(*, actor: Actor, agent: Agent) -> Agent:
         "agent.resumed",
         frm=(AgentStatus.PAUSED, AgentStatus.PENDING, AgentStatus.TERMINATED),
     )
-    from agents.services.wakeups import ring_after_commit
-
     ring_after_commit()
     return agent
 

@@ -57,6 +57,7 @@ def edit_skill(
 ) -> Skill:
     """Change what is given. `agents` are those it is for afterwards; none named is all."""
     require(actor, Right.MANAGE_WORK, skill.company)
+    skill = Skill.objects.select_for_update(of=("self",), no_key=True).select_related("company").get(pk=skill.pk)
     if name is not None:
         skill.name = check_line(name, "name", limit=NAME_CHARACTERS)
     if body is not None:

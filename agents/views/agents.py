@@ -234,7 +234,7 @@ def _reporting_line(everybody: list[Agent], names: Names) -> list[Position]:
 def _manager(visit: Visit, value: str) -> Agent | None:
     if not value:
         return None
-    manager = Agent.objects.filter(company=visit.company, pk=int(value)).first() if value.isdigit() else None
+    manager = Agent.objects.filter(company=visit.company, pk=int(value)).first() if value.isdecimal() else None
     if manager is None:
         raise Invalid("There is no such agent.", field="manager")
     return manager
@@ -249,7 +249,7 @@ def _fields(form: Any) -> dict[str, Any]:
         fields |= {"model_tier": asks.removeprefix(_TIER), "provider": ""} if is_tier else {"model_tier": ""}
     if "schedule_minutes" in form:
         value = form["schedule_minutes"].strip()
-        if value and not value.isdigit():
+        if value and not value.isdecimal():
             raise Invalid("The interval is a number of minutes.", field="schedule_minutes")
         fields["schedule_minutes"] = int(value) if value else None
     if "active_hours" in form:

@@ -80,7 +80,7 @@ def budgets(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _agent(visit: Visit, value: str) -> Agent | None:
     if not value:
         return None
-    found = Agent.objects.filter(company=visit.company, pk=int(value)).first() if value.isdigit() else None
+    found = Agent.objects.filter(company=visit.company, pk=int(value)).first() if value.isdecimal() else None
     if found is None:
         raise Invalid("There is no such agent.", field="agent")
     return found

@@ -76,7 +76,7 @@ def edit(request: HttpRequest, visit: Visit, skill: int) -> HttpResponse:
         chosen = [str(agent.pk) for agent in found.agents.all()]
         return _form_page(request, visit, values, chosen, skill=found)
     try:
-        edit_skill(actor=visit.person, skill=found, **_fields(visit, request.POST))
+        found = edit_skill(actor=visit.person, skill=found, **_fields(visit, request.POST))
     except Refusal as refusal:
         chosen = request.POST.getlist("agents")
         return _form_page(request, visit, request.POST, chosen, skill=_find(visit, skill), refusal=refusal)

@@ -54,7 +54,7 @@ def _make(request: HttpRequest, visit: Visit) -> tuple[ApiKey, str]:
     chosen = request.POST.get("agent", "")
     if not chosen:
         return create_user_key(actor=visit.person, user=visit.member.user, name=name, expires_at=expires_at)
-    found = Agent.objects.filter(company=visit.company, pk=int(chosen)).first() if chosen.isdigit() else None
+    found = Agent.objects.filter(company=visit.company, pk=int(chosen)).first() if chosen.isdecimal() else None
     if found is None:
         raise Invalid("There is no such agent.", field="agent")
     return create_agent_key(actor=visit.person, agent=found, name=name, expires_at=expires_at)

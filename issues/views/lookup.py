@@ -50,9 +50,9 @@ def find_assignee(visit: Visit, value: str) -> Agent | Member | None:
         return visit.member
     kind, _, pk = value.partition(":")
     found: Agent | Member | None = None
-    if kind == "agent" and pk.isdigit():
+    if kind == "agent" and pk.isdecimal():
         found = Agent.objects.filter(company=visit.company, pk=int(pk)).first()
-    elif kind == "member" and pk.isdigit():
+    elif kind == "member" and pk.isdecimal():
         found = Member.objects.select_related("user").filter(company=visit.company, pk=int(pk)).first()
     if found is None:
         raise Invalid("There is no such person or agent here.", field="assignee")
@@ -60,14 +60,14 @@ def find_assignee(visit: Visit, value: str) -> Agent | Member | None:
 
 
 def find_labels(visit: Visit, values: list[str]) -> list[Label]:
-    ids = {int(value) for value in values if value.isdigit()}
+    ids = {int(value) for value in values if value.isdecimal()}
     return list(Label.objects.filter(company=visit.company, pk__in=ids))
 
 
 def find_project(visit: Visit, value: str) -> Project | None:
     if not value:
         return None
-    project = Project.objects.filter(company=visit.company, pk=int(value)).first() if value.isdigit() else None
+    project = Project.objects.filter(company=visit.company, pk=int(value)).first() if value.isdecimal() else None
     if project is None:
         raise Invalid("There is no such project.", field="project")
     return project

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.models import Agent, AgentStatus, Wakeup, WakeupState
+from agents.models import Agent, AgentStatus, Skill, Wakeup, WakeupState
 from agents.services.agents import (
     edit_agent,
     hire_agent,
@@ -209,6 +209,14 @@ class TestSkills:
         use_skill(actor=worker, issue=own, skill=build.skill(company, "For Ada", agents=[ada]))
         with pytest.raises(Invalid, match="not a skill of yours"):
             use_skill(actor=worker, issue=own, skill=build.skill(company, "For Bob", agents=[bob]))
+
+    def test_what_two_people_change_of_one_skill_both_stands(self, company: Company, owner: Person) -> None:
+        skill = build.skill(company, "Sums")
+        as_another_sees_it = Skill.objects.get(pk=skill.pk)
+        edit_skill(actor=owner, skill=skill, description="How we add")
+        edit_skill(actor=owner, skill=as_another_sees_it, body="Add twice.")
+        row = Skill.objects.get()
+        assert (row.description, row.body) == ("How we add", "Add twice.")
 
     def test_a_skill_that_is_off_or_of_another_company_is_none(
         self, company: Company, owner: Person, ada: Agent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -283,6 +284,18 @@ def test_a_question_is_answered_by_one_of_its_choices(page: Client, company: Com
     page.post(f"/acme/approvals/{question.pk}/decide/", {"decision": "answered", "choice": "Blue", "note": ""})
     question.refresh_from_db()
     assert (question.status, question.note) == (ApprovalStatus.ANSWERED, "Blue")
+
+
+@pytest.mark.parametrize(
+    ("address", "sent"),
+    [
+        ("/acme/agents/ada/edit/", {"name": "Ada", "manager": "²"}),
+        ("/acme/agents/ada/edit/", {"name": "Ada", "schedule_minutes": "²"}),
+        ("/acme/settings/budgets/", {"agent": "²", "runs": "1"}),
+    ],
+)
+def test_a_digit_that_is_no_number_is_refused(page: Client, ada: Agent, address: str, sent: dict[str, str]) -> None:
+    assert page.post(address, sent).status_code == 422
 
 
 def test_an_agent_is_hired_changed_paused_resumed_and_terminated(page: Client, company: Company, ada: Agent) -> None:
