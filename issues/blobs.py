@@ -13,13 +13,14 @@ import os
 import tempfile
 from datetime import timedelta
 from pathlib import Path
+from typing import IO
 
 from django.conf import settings
 from django.utils import timezone
 
 from issues.folders import INCOMING
 from issues.models import Blob
-from issues.refusals import NoRoom
+from issues.refusals import NoRoom, NotFound
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,17 @@ def store(content: bytes) -> Blob:
 
 def read(blob: Blob) -> bytes:
     return path_of(blob.sha256).read_bytes()
+
+
+def open_bytes(digest: str) -> IO[bytes]:
+    """The bytes, to be sent. NotFound where the disk has lost them."""
+    try:
+        return path_of(digest).open("rb")
+    except OSError as error:
+        log.error("the bytes %s cannot be read: %s", digest, error)
+        raise NotFound(
+            "The bytes of this file cannot be read.", "Whoever runs this installation finds why in its log."
+        ) from error
 
 
 def folder() -> Path:

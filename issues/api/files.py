@@ -59,6 +59,7 @@ class Attachments(Resource):
         """As multipart/form-data. Agents are shown the text that can be read from it."""
         scope, issue = issue_in_scope(self.actor, identifier)
         file = form["file"]
+        file.seek(0)  # a call that the database ended is made anew
         return attach_file(actor=scope.actor, issue=issue, name=file.name, content=file.read())
 
 
@@ -83,7 +84,7 @@ class AttachmentContent(Resource):
         """Its bytes. Always as a download, and never as a type that a browser would run."""
         _, attachment = row_in_scope(self.actor, _rows(), id)
         return FileResponse(
-            blobs.path_of(attachment.blob_id).open("rb"),
+            blobs.open_bytes(attachment.blob_id),
             as_attachment=True,
             filename=attachment.name,
             content_type="application/octet-stream",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+
 from django.db import models
+
+ANSWERS_KEPT = datetime.timedelta(days=1)
+"""For so long the same call again is given the first answer."""
 
 
 class KeptAnswer(models.Model):

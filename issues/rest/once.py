@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 from collections.abc import Callable
@@ -14,12 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from issues.actors import Actor, Person, Worker
-from issues.effects import savepoint, unit
+from issues.effects import savepoint, service
 from issues.models import KeptAnswer
+from issues.models.kept_answer import ANSWERS_KEPT
 from issues.refusals import Invalid
 
 HEADER = "Idempotency-Key"
-KEPT = datetime.timedelta(days=1)
 
 
 def answer_once(request: Request, actor: Actor, answer: Callable[[], Response]) -> Response:
@@ -32,17 +31,20 @@ def answer_once(request: Request, actor: Actor, answer: Callable[[], Response]) 
     key = request.headers[HEADER].strip()
     if not key or len(key) > 200 or not key.isascii() or not key.isprintable():
         raise Invalid("An idempotency key has 1 to 200 visible characters.", field=HEADER)
-    caller, call_hash = _caller(actor), _hash(request)
-    with unit():
-        KeptAnswer.objects.filter(made_at__lt=timezone.now() - KEPT).delete()
-        try:
-            with savepoint():
-                kept = KeptAnswer.objects.create(caller=caller, key=key, call_hash=call_hash)
-        except IntegrityError:
-            return _again(KeptAnswer.objects.get(caller=caller, key=key), call_hash)
-        first = answer()
-        kept.status, kept.body, kept.headers = first.status_code, first.data, dict(first.headers)
-        kept.save()
+    return _answer(_caller(actor), key, _hash(request), answer)
+
+
+@service
+def _answer(caller: str, key: str, call_hash: str, answer: Callable[[], Response]) -> Response:
+    KeptAnswer.objects.filter(caller=caller, key=key, made_at__lt=timezone.now() - ANSWERS_KEPT).delete()
+    try:
+        with savepoint():
+            kept = KeptAnswer.objects.create(caller=caller, key=key, call_hash=call_hash)
+    except IntegrityError:
+        return _again(KeptAnswer.objects.get(caller=caller, key=key), call_hash)
+    first = answer()
+    kept.status, kept.body, kept.headers = first.status_code, first.data, dict(first.headers)
+    kept.save()
     return first
 
 

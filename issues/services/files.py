@@ -63,8 +63,8 @@ def read_attachment(attachment: Attachment) -> None:
     """Read the text of an attachment that waits for it. Never inside a transaction: it takes up to 10 seconds."""
     try:
         read = extract_slowly(attachment.media_type, blobs.read(attachment.blob))
-    except FileNotFoundError:
-        read = failed(attachment.media_type, "its bytes are missing")
+    except OSError as error:
+        read = failed(attachment.media_type, f"its bytes cannot be read ({error.strerror})")
     attachment.extraction, attachment.why_unread, attachment.text = read.extraction, read.why, read.text
     waiting = Attachment.objects.filter(pk=attachment.pk, extraction=Extraction.PENDING)
     attachment.secret_kinds = secret_kinds(attachment.issue.company, read.text)

@@ -75,7 +75,7 @@ def attachment(request: HttpRequest, visit: Visit, attachment: int, name: str) -
         raise NotFound("There is no such attachment.")
     is_picture = found.media_type in _SHOWN_IMAGES
     response = FileResponse(
-        blobs.path_of(found.blob_id).open("rb"),
+        blobs.open_bytes(found.blob_id),
         as_attachment=not is_picture,
         filename=found.name,
         content_type=found.media_type if is_picture else "application/octet-stream",
@@ -113,4 +113,5 @@ def _text(version: FileVersion | None) -> str | None:
     """The content as text; None if it is too large to show."""
     if version is None or version.blob.size > SHOWN_BYTES:
         return None
-    return blobs.read(version.blob).decode("utf-8", "replace")
+    with blobs.open_bytes(version.blob_id) as content:
+        return content.read().decode("utf-8", "replace")

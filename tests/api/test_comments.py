@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
 from agents.models import Agent, Wakeup
 from issues.actors import Person
+from issues.blobs import path_of
 from issues.models import Attachment, Company, Role
 from issues.services.companies import change_company
+from issues.services.files import attach_file, read_attachment, write_file
 from tests import build
 from tests.api.client import Api, as_person
 
@@ -170,6 +173,23 @@ def test_a_file_is_attached_described_and_downloaded(api: Api, company: Company)
     assert answer["Content-Type"] == "application/octet-stream"
     assert answer["Content-Disposition"].startswith("attachment")
     assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_file_whose_bytes_the_disk_has_lost_is_told_as_such_at_each_door(
+    api: Api, company: Company, founder: Person, ada: Agent
+) -> None:
+    issue = build.issue(company, assignee=ada)
+    version = write_file(actor=build.at_work(ada, issue), issue=issue, path="a.md", text="lost")
+    attached = attach_file(actor=founder, issue=issue, name="a.pdf", content=b"%PDF-1.4 lost")
+    for blob in (version.blob_id, attached.blob_id):
+        path_of(blob).unlink()
+    assert api.get(f"attachments/{attached.pk}/content").status == 404
+    page = Client()
+    page.force_login(founder.user)
+    for address in (f"attachments/{attached.pk}/a.pdf", f"issues/ACME-1/files/{version.file_id}/"):
+        assert page.get(f"/acme/{address}").status_code == 404
+    read_attachment(attached)
+    assert Attachment.objects.get().why_unread.startswith("its bytes cannot be read")
 
 
 def test_an_upload_without_a_file_is_named(api: Api, company: Company) -> None:

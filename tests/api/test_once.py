@@ -7,11 +7,15 @@ import threading
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError, connection, connections
 from django.utils import timezone
+from psycopg.errors import DeadlockDetected
 
 from agents.models import Agent
-from issues.models import Activity, Comment, Company, Issue, KeptAnswer
+from issues.api import files
+from issues.models import Activity, Attachment, Comment, Company, Issue, KeptAnswer
+from issues.services.files import attach_file
 from tests import build
 from tests.api.client import Api, as_person
 
@@ -107,3 +111,23 @@ def test_of_the_same_call_sent_eight_times_at_once_one_makes_something(api: Api,
     assert len({answer["id"] for answer in answers}) == 1
     assert Comment.objects.count() == 1
     assert connection.is_usable()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_that_the_database_ended_for_a_deadlock_is_made_anew_with_its_file_whole(
+    api: Api, company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+
+    def attach(**what: Any) -> Attachment:
+        read.append(what["content"])
+        if len(read) == 1:
+            raise OperationalError("deadlock detected") from DeadlockDetected()
+        return attach_file(**what)
+
+    monkeypatch.setattr(files, "attach_file", attach)
+    build.issue(company)
+    upload = SimpleUploadedFile("a.txt", b"whole")
+    answer = api.client.post("/api/issues/ACME-1/attachments", {"file": upload}, headers=KEY)
+    assert (answer.status_code, read) == (201, [b"whole", b"whole"])
+    assert Attachment.objects.count() == KeptAnswer.objects.count() == 1
