@@ -30,7 +30,7 @@ from issues.models import Attachment, Blocker, Extraction, Issue, Status
 from issues.models.issue import CLOSED
 from issues.services.files import read_attachment
 from issues.services.transitions import release_waiting
-from issues.tidying import make_left_behind, tidy_files
+from issues.tidying import make_left_behind, tidy_up
 
 log = structlog.get_logger(__name__)
 
@@ -150,7 +150,7 @@ def make_workspaces() -> None:
 
 def tidy() -> None:
     if Pulse.objects.take_turn("tidying", every=timedelta(hours=1)):
-        tidy_files()
+        tidy_up()
 
 
 def ring_for_due() -> None:

@@ -1,4 +1,5 @@
-"""Clearing away what nothing refers to any more: bytes of files, and workspaces of issues that were deleted.
+"""Clearing away what nothing refers to any more: bytes of files, and workspaces of issues that were deleted; and what
+nobody can use any more: sessions, log-in links and kept answers whose time is over.
 
 Level-triggered: it looks at what is there, not at what happened, so whatever a crash left goes the same way.
 """
@@ -12,14 +13,17 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from issues import blobs, workspaces
 from issues.folders import INCOMING, Obstacle, remove_folder
-from issues.models import Attachment, Blob, Company, FileVersion, Issue, WorkspaceFile
+from issues.models import Attachment, Blob, Company, FileVersion, Issue, KeptAnswer, LoginLink, WorkspaceFile
+from issues.models.kept_answer import ANSWERS_KEPT
 from issues.quota import recount
 
 log = logging.getLogger(__name__)
@@ -34,6 +38,10 @@ WRITER_IS_GONE = timedelta(minutes=1)
 """After this, whoever wrote a file's row has made its workspace, or never will."""
 
 
+LINKS_STAY = timedelta(days=30)
+"""A log-in link that is over stays on the admin site for so long: somebody may ask who came in by it."""
+
+
 def make_left_behind() -> None:
     """Make the workspaces whose writer ended before it did, or whose disk failed. In no order: one that fails always
     does not stand in the way of the others."""
@@ -44,9 +52,16 @@ def make_left_behind() -> None:
         workspaces.make_workspace(workspaces.place_of(issue))
 
 
-def tidy_files() -> None:
+def tidy_up() -> None:
     """Each part by itself, so that one that fails does not stop the others."""
-    for part in (remove_unreferenced, remove_unrecorded, remove_workspaces, find_lost_workspaces, recount_all):
+    for part in (
+        remove_unreferenced,
+        remove_unrecorded,
+        remove_workspaces,
+        find_lost_workspaces,
+        recount_all,
+        forget_what_is_over,
+    ):
         _guarded(part)
 
 
@@ -142,6 +157,13 @@ def find_lost_workspaces() -> None:
 def recount_all() -> None:
     for company in Company.objects.values_list("pk", flat=True):
         recount(company)
+
+
+def forget_what_is_over() -> None:
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+    now = timezone.now()
+    LoginLink.objects.filter(expires_at__lt=now - LINKS_STAY).delete()
+    KeptAnswer.objects.filter(made_at__lt=now - ANSWERS_KEPT).delete()
 
 
 def _folders(of: Path) -> Iterator[Path]:

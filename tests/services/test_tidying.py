@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -16,11 +17,12 @@ from pytest_django.fixtures import Settings
 from agents.models import Agent
 from issues import blobs, tidying
 from issues.actors import Person, Worker
-from issues.models import Attachment, Blob, Company, Issue, WorkspaceFile
+from issues.models import Attachment, Blob, Company, Issue, KeptAnswer, LoginLink, WorkspaceFile
+from issues.services.accounts import issue_login_link
 from issues.services.companies import delete_company
 from issues.services.files import attach_file, write_file
 from issues.services.issues import delete_issue
-from issues.tidying import make_left_behind, tidy_files
+from issues.tidying import make_left_behind, tidy_up
 from issues.workspaces import place_of
 from tests import build
 from tests.services.at_once import PATIENCE
@@ -71,10 +73,10 @@ def test_files_of_a_deleted_issue_go_and_those_of_others_stay(company: Company, 
         attach_file(actor=owner, issue=one, name="a.txt", content=b"both have it")
     attach_file(actor=owner, issue=issue, name="b.txt", content=b"only this")
     delete_issue(actor=owner, issue=issue)
-    tidy_files()
+    tidy_up()
     assert len(stored()) == 2  # a day has to go by
     age()
-    tidy_files()
+    tidy_up()
     assert stored() == {blobs.digest_of(b"both have it")} == set(Blob.objects.values_list("pk", flat=True))
 
 
@@ -87,7 +89,7 @@ def test_files_and_workspaces_of_a_deleted_company_go(
     company.runs.update(ended_at=timezone.now(), state="cancelled")
     delete_company(actor=owner, company=company)
     age()
-    tidy_files()
+    tidy_up()
     assert stored() == set()
     assert list((data_folder / "workspaces").iterdir()) == []
 
@@ -101,7 +103,7 @@ def test_the_workspace_of_a_deleted_issue_goes_and_that_of_another_stays(
     deleted, kept = (place_of(issue).path for issue in issues)
     company.runs.update(ended_at=timezone.now(), state="cancelled")
     delete_issue(actor=owner, issue=Issue.objects.get(pk=issues[0].pk))
-    tidy_files()
+    tidy_up()
     assert not deleted.exists()
     assert (kept / "a.txt").read_text() == "x"
     assert sorted(path.name for path in kept.parent.iterdir()) == sorted(
@@ -115,10 +117,10 @@ def test_what_a_rolled_back_transaction_stored_goes(company: Company) -> None:
         transaction.set_rollback(True)
     (blobs.folder() / "00").mkdir(exist_ok=True)
     (blobs.folder() / "00" / ".incoming-x").write_text("half")
-    tidy_files()
+    tidy_up()
     assert len(stored()) == 2
     age()
-    tidy_files()
+    tidy_up()
     assert stored() == set()
 
 
@@ -126,7 +128,7 @@ def test_bytes_that_are_stored_again_are_safe_for_another_day(issue: Issue, owne
     blobs.store(b"again")
     age()
     blobs.store(b"again")
-    tidy_files()
+    tidy_up()
     assert attach_file(actor=owner, issue=issue, name="a.txt", content=b"again").blob.size == 5
     assert stored() == {blobs.digest_of(b"again")}
 
@@ -158,7 +160,7 @@ def test_bytes_that_somebody_is_about_to_refer_to_stay(
     writer = threading.Thread(target=attach)
     writer.start()
     assert has_stored.wait(PATIENCE)
-    tidy_files()
+    tidy_up()
     go_on.set()
     writer.join(PATIENCE)
     assert blobs.read(attached[0].blob) == b"wanted"
@@ -186,7 +188,7 @@ def test_bytes_stored_while_the_sweep_removes_them_are_stored_anew(
             time.sleep(0.5)
 
     monkeypatch.setattr(Path, "unlink", unlink_slowly)
-    tidy_files()
+    tidy_up()
     writer.join(PATIENCE)
     assert blobs.read(attached[0].blob) == b"wanted"
 
@@ -208,7 +210,7 @@ def test_workspaces_that_a_restored_backup_left_out_are_made_again(worker: Worke
     write_file(actor=worker, issue=worker.home, path="a.txt", text="x")
     (data_folder / "workspaces").rename(data_folder / "elsewhere")
     WorkspaceFile.objects.update(updated_at=timezone.now() - timedelta(minutes=2))
-    tidy_files()
+    tidy_up()
     make_left_behind()
     assert (place_of(worker.home).path / "a.txt").read_text() == "x"
 
@@ -216,5 +218,18 @@ def test_workspaces_that_a_restored_backup_left_out_are_made_again(worker: Worke
 def test_what_is_none_of_ours_is_left_alone(data_folder: Path) -> None:
     for name in ("lost+found", "notes"):
         (data_folder / "workspaces" / name).mkdir(parents=True)
-    tidy_files()
+    tidy_up()
     assert len(list((data_folder / "workspaces").iterdir())) == 2
+
+
+def test_sessions_links_and_answers_go_when_nobody_can_use_them_any_more() -> None:
+    user, now = build.user(), timezone.now()
+    for age in (timedelta(days=40), timedelta()):
+        Session.objects.create(session_key=f"{age.days}", session_data="", expire_date=now - age + timedelta(hours=1))
+        issue_login_link(user)
+        LoginLink.objects.filter(pk=LoginLink.objects.latest("pk").pk).update(expires_at=now - age)
+        answer = KeptAnswer.objects.create(caller="user 1", key=f"{age.days}", call_hash="")
+        KeptAnswer.objects.filter(pk=answer.pk).update(made_at=now - age)
+    tidy_up()
+    assert [session.session_key for session in Session.objects.all()] == ["0"]
+    assert LoginLink.objects.count() == KeptAnswer.objects.count() == 1
