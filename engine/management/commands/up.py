@@ -17,7 +17,7 @@ from django.urls import reverse
 from issues.models import Company
 from issues.services.accounts import installation_founder, issue_login_link
 from trimus import lifeline
-from trimus.addresses import ADDRESS_FILE, connectable, local_address
+from trimus.addresses import ADDRESS_FILE, address, connectable, local_address
 from trimus.static_files import collect_if_changed
 from trimus.supervisor import Plan
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         os.chdir(settings.BASE_DIR)
         self._prepare()
         self._offer_demo(demo)
-        link = local_address(port) + self._login_path()
+        link = (local_address(port) if settings.LOCAL_MODE else address()) + self._login_path()
         ADDRESS_FILE.write_text(local_address(port))
         connections.close_all()
         self.stdout.flush()
