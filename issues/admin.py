@@ -15,7 +15,7 @@ from issues.administration import Edited, Shown, action, link
 from issues.models import ApprovalStatus, Priority, Status
 from issues.services.approvals import decide_approval
 from issues.services.changes import change_issue
-from issues.services.companies import change_company, pause_company, remove_member, resume_company
+from issues.services.companies import SETTINGS, change_company, pause_company, remove_member, resume_company
 from issues.services.keys import revoke_key
 from issues.services.projects import archive_project, edit_project
 
@@ -61,23 +61,7 @@ class CompanyPage(Edited):
     list_display = ("key", "name", "status", "last_issue_number", "created_at")
     list_filter = ("status",)
     search_fields = ("key", "name")
-    editable = (
-        "name",
-        "mission",
-        "norms",
-        "time_zone",
-        "hop_limit",
-        "continue_limit",
-        "runs_per_hour",
-        "max_concurrent_runs",
-        "comments_wake_assignee",
-        "agents_may_create_labels",
-        "hires_on_probation",
-        "prompt_budget",
-        "retention_days",
-        "default_thinking",
-        "checkpoints",
-    )
+    editable = ("name", "mission", "norms", "time_zone", *SETTINGS)
     related = (
         ("issues.member", "company", "members"),
         ("agents.agent", "company", "agents"),

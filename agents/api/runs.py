@@ -11,6 +11,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from agents.api.queries import WorkQuery, selected
 from agents.api.wakeups import WakeupShape
 from agents.failures import explain_failure
 from agents.models import ActionOutcome, DryRun, DryRunState, Run, RunState, Wakeup
@@ -19,10 +20,9 @@ from agents.services.runs import cancel_run, retry_run
 from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST
 from issues.rest.paging import Page
-from issues.rest.references import agent_named, issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
 from issues.rest.shapes import CommaField, Shape, SomebodyField, StampField, texts_of
-from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
+from issues.rest.views import PageQuery, Resource, operation
 
 TAG = "Runs"
 
@@ -163,9 +163,7 @@ class WholeRunShape(RunShape):
     prompt = PromptShape(source="*")
 
 
-class RunQuery(CompanyQuery):
-    agent = serializers.CharField(required=False, help_text="A handle.")
-    issue = serializers.CharField(required=False, help_text="An identifier.")
+class RunQuery(WorkQuery):
     state = CommaField(child=serializers.ChoiceField(choices=RunState.choices), required=False)
 
 
@@ -174,14 +172,7 @@ class Runs(Resource):
     def get(self, *, query: Mapping[str, Any]) -> Page[Run]:
         """The newest first. An agent is shown its own."""
         scope = scope_of(self.actor, query["company"])
-        rows = _rows(scope.actor).filter(company=scope.company)
-        if "agent" in query:
-            rows = rows.filter(agent=agent_named(scope, query["agent"], "agent"))
-        if "issue" in query:
-            rows = rows.filter(issue=issue_named(scope, query["issue"], "issue"))
-        if "state" in query:
-            rows = rows.filter(state__in=query["state"])
-        return self.page(rows, NEWEST_FIRST, query)
+        return self.page(selected(_rows(scope.actor), scope, query), NEWEST_FIRST, query)
 
 
 class IssueRuns(Resource):

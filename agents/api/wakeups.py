@@ -8,14 +8,14 @@ from typing import Any
 from django.db.models import QuerySet
 from rest_framework import serializers
 
+from agents.api.queries import WorkQuery, selected
 from agents.models import Wakeup, WakeupSource, WakeupState
 from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST
 from issues.rest.paging import Page
-from issues.rest.references import agent_named, issue_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
 from issues.rest.shapes import CommaField, Shape, SomebodyField, StampField, texts_of
-from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
+from issues.rest.views import PageQuery, Resource, operation
 
 TAG = "Wakeups"
 
@@ -42,9 +42,7 @@ class WakeupShape(Shape):
     ended_at = StampField(allow_null=True)
 
 
-class WakeupQuery(CompanyQuery):
-    agent = serializers.CharField(required=False, help_text="A handle.")
-    issue = serializers.CharField(required=False, help_text="An identifier.")
+class WakeupQuery(WorkQuery):
     state = CommaField(child=serializers.ChoiceField(choices=WakeupState.choices), required=False)
 
 
@@ -53,14 +51,7 @@ class Wakeups(Resource):
     def get(self, *, query: Mapping[str, Any]) -> Page[Wakeup]:
         """The newest first. An agent is shown its own."""
         scope = scope_of(self.actor, query["company"])
-        rows = _visible(scope.actor).filter(company=scope.company)
-        if "agent" in query:
-            rows = rows.filter(agent=agent_named(scope, query["agent"], "agent"))
-        if "issue" in query:
-            rows = rows.filter(issue=issue_named(scope, query["issue"], "issue"))
-        if "state" in query:
-            rows = rows.filter(state__in=query["state"])
-        return self.page(rows, NEWEST_FIRST, query)
+        return self.page(selected(_visible(scope.actor), scope, query), NEWEST_FIRST, query)
 
 
 class WakeupItem(Resource):
