@@ -81,8 +81,11 @@ def issue_named(scope: Scope, identifier: str | None, field: str) -> Issue | Non
 
 def issues_named(scope: Scope, identifiers: Iterable[str], field: str) -> list[Issue]:
     """The issues of those identifiers. Invalid for the first that the company does not have."""
-    found = (issue_named(scope, identifier, field) for identifier in dict.fromkeys(identifiers))
-    return [issue for issue in found if issue is not None]
+    wanted = [identifier for identifier in dict.fromkeys(identifiers) if identifier.strip().lower() != "none"]
+    try:
+        return scope.issues(wanted)
+    except NotFound as refusal:
+        raise Invalid(refusal.reason, field=field) from None
 
 
 def _caller(scope: Scope) -> Agent | Member | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -26,14 +27,19 @@ class Scope:
 
     def issue(self, identifier: str) -> Issue:
         """The issue, with its company and assignee. NotFound for any that is not of this company."""
-        key, number = split_identifier(identifier)
-        issue = None
-        if key == self.company.key:
-            issue = first(self.company.issues.select_related("assignee_agent", "parent").filter(number=number))
-        if issue is None:
-            raise no_such_issue(identifier)
-        issue.company = self.company
-        return issue
+        return self.issues([identifier])[0]
+
+    def issues(self, identifiers: Sequence[str]) -> list[Issue]:
+        """The same of several, in one query and in their order. NotFound for the first that is none."""
+        wanted = {identifier: split_identifier(identifier) for identifier in identifiers}
+        numbers = {number for key, number in wanted.values() if key == self.company.key}
+        rows = self.company.issues.select_related("assignee_agent", "parent").filter(number__in=numbers)
+        found = {(self.company.key, issue.number): issue for issue in (rows if numbers else ())}
+        for identifier, place in wanted.items():
+            if place not in found:
+                raise no_such_issue(identifier)
+            found[place].company = self.company
+        return [found[wanted[identifier]] for identifier in identifiers]
 
     @property
     def agent_id(self) -> int | None:

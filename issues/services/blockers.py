@@ -55,7 +55,7 @@ def link_blockers(issue: Issue, blockers: Sequence[Issue], actor: Actor) -> None
     for blocker in new:
         if blocker.company_id != issue.company_id:
             raise Invalid("An issue of another company cannot block this one.", field="blockers")
-        _check_no_ring(issue, blocker)
+    _check_no_ring(issue, new)
     Blocker.objects.bulk_create(Blocker(issue=issue, blocker=blocker) for blocker in new)
     record(actor, "issue.blockers", issue, added=[blocker.pk for blocker in new], removed=[])
     first_open = next((blocker for blocker in new if not blocker.is_closed), None)
@@ -77,11 +77,13 @@ def _new_blockers(issue: Issue, blockers: Sequence[Issue]) -> list[Issue]:
     return lock_issues({blocker.pk for blocker in blockers} - present)
 
 
-def _check_no_ring(issue: Issue, blocker: Issue) -> None:
-    if blocker.pk == issue.pk:
+def _check_no_ring(issue: Issue, blockers: Sequence[Issue]) -> None:
+    if any(blocker.pk == issue.pk for blocker in blockers):
         raise Invalid("An issue cannot wait for itself.", field="blockers")
-    if issue.pk in _reach({blocker.pk}, _blockers_of):
-        raise Invalid(f"{blocker.identifier} already waits for this issue.", field="blockers")
+    if issue.pk not in _reach({blocker.pk for blocker in blockers}, _blockers_of):
+        return
+    waits = next(blocker for blocker in blockers if issue.pk in _reach({blocker.pk}, _blockers_of))
+    raise Invalid(f"{waits.identifier} already waits for this issue.", field="blockers")
 
 
 def _reach(start: set[int], step: Callable[[set[int]], Iterable[int]]) -> set[int]:
