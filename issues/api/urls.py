@@ -16,6 +16,7 @@ from issues.api import (
     mentions,
     projects,
     schema,
+    watching,
 )
 from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
@@ -44,6 +45,7 @@ urlpatterns = [
     path("issues/<issue:identifier>/activity", history.IssueActivity.as_view()),
     path("issues/<issue:identifier>/findings", history.IssueFindings.as_view()),
     path("issues/<issue:identifier>/verdict", history.IssueVerdict.as_view()),
+    path("issues/<issue:identifier>/watchers", watching.Watchers.as_view()),
     path("issues/<issue:identifier>/requests", approvals.IssueRequests.as_view()),
     path("issues/<issue:identifier>/questions", approvals.IssueQuestions.as_view()),
     path("activity", history.CompanyActivity.as_view()),
