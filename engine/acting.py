@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.models import Run, RunAction
 from agents.services.agents import worker_for
 from agents.services.runs import check_out, release
 from engine.applier import Applier
+from engine.caps import uses
 from engine.ledger import Tally, past_outcomes, to_row, write_down
 from engine.meanwhile import SEEN, Meanwhile
 from engine.text.types import AgentReply
@@ -70,7 +71,9 @@ def _perform_in(run: Run, actor: Worker, issue: Issue, reply: AgentReply) -> Act
     scene = Scene(actor, lock_issue(issue), run, prose=reply.prose)
     # Who was shown a prompt may not have seen what people did since; who reads by the API has looked for itself.
     was_shown = run.issue_id == issue.pk and SEEN in run.prompt_facts
-    return _perform(scene, reply, Meanwhile(run, scene.issue) if was_shown else None, Tally.of(past_outcomes(run)))
+    before = Tally.of(past_outcomes(run))
+    before = replace(before, used=before.used | uses(run))  # what plain calls did counts, too
+    return _perform(scene, reply, Meanwhile(run, scene.issue) if was_shown else None, before)
 
 
 def _perform(scene: Scene, reply: AgentReply, meanwhile: Meanwhile | None, before: Tally) -> Acted:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.models import ActionOutcome
+from engine.caps import cap_of
 from engine.ledger import NOTHING_YET, Tally
 from engine.meanwhile import Meanwhile
 from engine.outcomes import Outcome
@@ -85,8 +86,7 @@ class Applier:
         """How many of the verb the run may try. People have no caps: nothing of theirs runs away."""
         if self.scene.run is None:
             return None
-        cap: int | None = self.scene.company.action_caps.get(verb.name, verb.cap)
-        return cap
+        return cap_of(self.scene.company, verb.name)
 
     def _end(
         self, ordinal: int, action: Action, outcome: ActionOutcome, reason: str, effect: Effect | None = None

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from rest_framework import serializers
 
+from engine.caps import check_cap
 from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST
 from issues.models import Approval, ApprovalKind, ApprovalStatus
@@ -123,6 +124,7 @@ class IssueRequests(Resource):
     def post(self, *, identifier: str, form: Mapping[str, Any]) -> Approval:
         """Ask the board for a yes before something is done."""
         scope, issue = issue_in_scope(self.actor, identifier)
+        check_cap(scope.actor, "request-approval")
         return request_approval(actor=scope.actor, issue=issue, **form)
 
 
@@ -131,6 +133,7 @@ class IssueQuestions(Resource):
     def post(self, *, identifier: str, form: Mapping[str, Any]) -> Approval:
         """Ask the issue's responsible person for a fact or a decision."""
         scope, issue = issue_in_scope(self.actor, identifier)
+        check_cap(scope.actor, "ask")
         return ask_question(actor=scope.actor, issue=issue, **form)
 
 

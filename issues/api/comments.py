@@ -9,6 +9,8 @@ from typing import Any
 from django.db.models import QuerySet
 from rest_framework import serializers
 
+from engine.caps import check_cap
+from issues.actors import Worker
 from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Comment, Reaction, ReactionKind
 from issues.refusals import NotFound
@@ -80,6 +82,8 @@ class Comments(Resource):
         would call can be asked before, at `/api/mentions`."""
         scope, issue = issue_in_scope(self.actor, identifier)
         without = handles_named(form.get("without", ()))
+        if isinstance(scope.actor, Worker) and scope.actor.home != issue:
+            check_cap(scope.actor, "comment-on")
         comment = write_comment(actor=scope.actor, issue=issue, body=form["body"], without=without)
         mentioned = mentioned_in(scope.company, comment.body)
         vars(comment).update(unknown=mentioned.unknown, ambiguous=mentioned.ambiguous)

@@ -10,6 +10,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.response import Response
 
+from engine.caps import check_cap
 from issues.api.issue_queries import ORDERS, IssueQuery, filtered
 from issues.api.issue_shapes import IssueRowShape, IssueShape, as_whole, etag, issue_rows, issue_whole
 from issues.models import Issue, Status
@@ -86,6 +87,7 @@ class Issues(Resource):
         """It gets the next number. Its agent is woken when it is in todo or in progress; so are agents it mentions."""
         scope = scope_of(self.actor, form["company"])
         fields = _resolved(scope, form)
+        check_cap(scope.actor, "create-issue")
         issue = create_issue(actor=scope.actor, company=scope.company, **fields)
         issue = as_whole(issue, labels=fields.get("labels", ()), blockers=fields.get("blockers", ()))
         return Answer(issue, headers={"ETag": etag(issue)})
@@ -118,6 +120,8 @@ class IssueItem(Resource):
         """Change what is given, all or nothing. A stale write is answered with the issue as it is now (`current`)."""
         scope, issue = issue_in_scope(self.actor, identifier)
         fields = _resolved(scope, form)
+        if "assignee" in fields:
+            check_cap(scope.actor, "assign")
         try:
             change_issue(actor=scope.actor, issue=issue, if_version=self._if_match(), **fields)
         except Stale as stale:

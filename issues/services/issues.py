@@ -71,12 +71,25 @@ def create_issue(
     """Open an issue under the company's next number. Open blockers make it `blocked`. `without` are handles that its
     description names and that are not to be called.
 
-    An agent opens issues from its run only. Who answers for the issue: the person given or acting, else the parent's,
-    else an owner.
+    An agent opens issues under those that are its own or at hand, and says of them what it could set there: whoever
+    asks for more is refused. Who answers for the issue: the person given or acting, else the parent's, else an owner.
     """
     require_belonging(actor, company)
     home = actor.home if isinstance(actor, Worker) else None
     member = require(actor, Right.CREATE_ISSUE, parent or home or company)
+    blockers = list(blockers)
+    if isinstance(actor, Worker):
+        takes_it_on = assignee is None or assignee == actor.agent
+        said = {
+            Right.ASSIGN: not takes_it_on,
+            Right.PRIORITY: priority is not Priority.NONE,
+            Right.LABEL: bool(labels),
+            Right.BLOCKED_BY: bool(blockers),
+            Right.CLOSE if status.is_closed else Right.STATUS: status is not Status.TODO,
+            Right.EDIT: responsible is not None or due_date is not None,
+        }
+        for right in (right for right, is_said in said.items() if is_said):
+            require(actor, right, parent or home or company)
     _check_company(company, project, assignee, responsible, parent, *labels)
     issue = Issue(
         company=company,
@@ -105,7 +118,7 @@ def create_issue(
     record(actor, "issue.created", issue, **({"parent": parent.pk} if parent else {}))
     if issue.is_workable:
         mark_entered(issue, actor, reason="The issue was opened and assigned to you.")
-    link_blockers(issue, list(blockers), actor)
+    link_blockers(issue, blockers, actor)
     if issue.status == Status.IN_REVIEW:
         ask_reviewers(issue, actor)
     if issue.description:

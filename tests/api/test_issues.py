@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agents.models import Agent, Wakeup
+from agents.services.agents import edit_agent
 from issues.actors import Person
-from issues.models import Company, Issue, Status
+from issues.models import Company, Grant, Issue, Role, Status
+from issues.policies import Right
+from issues.services.policy import change_policy
 from tests import build
-from tests.api.client import Api
+from tests.api.client import Api, as_person
 
 
 def test_an_issue_is_opened_with_words_for_everything_it_refers_to(api: Api, company: Company, ada: Agent) -> None:
@@ -285,3 +290,64 @@ def test_a_refused_wakeup_leaves_no_trace_of_the_issue(api: Api, company: Compan
     assert api.post("issues", {"title": " \n "}).status == 422
     assert api.post("issues", {"title": "Real"})["identifier"] == "ACME-1"
     assert Wakeup.objects.count() == 0
+
+
+class TestOpenedByAnAgent:
+    @pytest.fixture(autouse=True)
+    def home(self, company: Company, ada: Agent, ada_api: Api) -> None:
+        build.issue(company, "Home", assignee=ada)
+        ada_api.post("issues/ACME-1/checkout")
+
+    def test_it_says_of_it_what_its_policy_lets_it_say(
+        self, ada_api: Api, company: Company, founder: Person, ada: Agent
+    ) -> None:
+        build.agent(company, "Bob")
+        child = {"title": "Part", "parent": "ACME-1"}
+        assert ada_api.post("issues", child | {"assignee": "bob", "priority": "high"}).status == 201
+        edit_agent(actor=founder, agent=ada, policy="probation")
+        change_policy(actor=founder, company=company, permission=Right.CREATE_ISSUE, grant=Grant.ALLOW)
+        change_policy(actor=founder, company=company, permission=Right.PRIORITY, grant=Grant.DENY)
+        for said in ({"assignee": "bob"}, {"priority": "high"}, {"status": "done"}):
+            assert ada_api.post("issues", child | said).status == 403, said
+        assert ada_api.post("issues", child | {"assignee": "me"}).status == 201
+
+    @pytest.mark.parametrize("said", [{"responsible": "acme-founder"}, {"due_date": "2027-01-01"}])
+    def test_what_only_people_say_it_does_not(self, ada_api: Api, said: dict[str, str]) -> None:
+        assert ada_api.post("issues", {"title": "Part", "parent": "ACME-1"} | said).status == 403
+
+    def test_the_caps_of_its_run_hold_whichever_way_it_goes(self, ada_api: Api, company: Company) -> None:
+        for number in range(6):
+            assert ada_api.post("issues", {"title": f"Plain {number}", "parent": "ACME-1"}).status == 201
+        by_verb = ada_api.post("issues/ACME-1/actions", {"text": "\n".join(f"/create-issue {n}" for n in range(6))})
+        assert [action["outcome"] for action in by_verb["actions"]] == ["applied"] * 4 + ["denied"] * 2
+        refused = ada_api.post("issues", {"title": "One more", "parent": "ACME-1"})
+        assert (refused.status, refused["detail"]) == (403, "More than 10 of /create-issue in one run.")
+        for number in range(6):
+            said = ada_api.post("issues/ACME-2/comments", {"body": f"{number}"}).status
+            assert said == (201 if number < 5 else 403)
+        assert ada_api.post("issues/ACME-1/comments", {"body": "At home it goes on."}).status == 201
+
+
+def test_whoever_follows_an_issue_is_listed_until_they_do_not(
+    api: Api, ada_api: Api, company: Company, founder: Person
+) -> None:
+    build.issue(company)
+    reader = as_person(build.member(company, "reader", role=Role.VIEWER))
+    for _ in range(2):
+        assert reader.post("issues/ACME-1/watchers").status == 204
+    [row] = api.get("issues/ACME-1/watchers").rows
+    assert row["member"]["handle"] == "reader"
+    assert ada_api.post("issues/ACME-1/watchers").status == 403
+    assert reader.delete("issues/ACME-1/watchers").status == 204
+    assert api.get("issues/ACME-1/watchers").rows == []
+
+
+def test_blockers_are_found_in_one_query_however_many(
+    api: Api, company: Company, django_assert_max_num_queries: Any
+) -> None:
+    names = [build.issue(company).identifier for _ in range(20)]
+    with django_assert_max_num_queries(25):
+        made = api.post("issues", {"title": "Last", "blockers": names})
+    assert [blocker["identifier"] for blocker in made["blockers"]] == names
+    refused = api.post("issues", {"title": "Last", "blockers": ["ACME-1", "acme-99", "OTHR-1"]})
+    assert (refused.status, refused["errors"]) == (422, {"blockers": ["There is no issue ACME-99."]})
