@@ -35,6 +35,8 @@ def kind_of(name: str, content: bytes) -> str:
     for signature, media_type in _SIGNATURES:
         if content.startswith(signature):
             return _in_archive(content) if media_type == ZIP else media_type
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
     if b"\x00" in content and not content.startswith(_UTF16):
         return BINARY
     guessed, _ = mimetypes.guess_type(name)

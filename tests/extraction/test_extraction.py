@@ -64,6 +64,8 @@ def test_a_workbook_is_read_row_by_row() -> None:
 def test_the_content_says_what_a_file_is_and_not_its_name() -> None:
     assert read("holiday.png", files.pdf("A plan.")).media_type == PDF
     assert read("plan.pdf", b"Only words.") == Extracted("text/plain", Extraction.DONE, "Only words.")
+    webp = b"RIFF\x24\x00\x00\x00WEBPVP8 "
+    assert read("screen.txt", webp) == Extracted("image/webp", Extraction.UNSUPPORTED)
 
 
 @pytest.mark.parametrize(
