@@ -20,7 +20,7 @@ def test_where_people_come_by_a_name_the_link_is_under_that_name(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRIMUS_PORT", "8000")
     monkeypatch.setattr(up, "ADDRESS_FILE", tmp_path / "address")
-    monkeypatch.setattr(Plan, "become_supervisor", plans.append)
+    monkeypatch.setattr(Plan, "become_supervisor", lambda plan: plans.append(plan))
     for step in ("_require_free_port", "_prepare", "_offer_demo"):
         monkeypatch.setattr(up.Command, step, lambda *_: None)
     settings.LOCAL_MODE, settings.HTTPS, settings.ALLOWED_HOSTS = False, True, ["trimus.example.org"]
