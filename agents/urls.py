@@ -39,8 +39,7 @@ agent_patterns: Patterns = [
 company_patterns: Patterns = [
     path("agents/", agents.agents, name="agents"),
     path("agents/hire/", agents.hire, name="hire"),
-    path("agents/<str:handle>/", include(agent_patterns)),
-    path("policy/", policy.policy, name="policy"),
+    path("agents/<handle:handle>/", include(agent_patterns)),
     path("runs/", runs.runs, name="runs"),
     path("runs/<int:run>/", run_page.run_page, name="run"),
     path("runs/<int:run>/compare/", comparing.compare_runs, name="compare-runs"),
@@ -60,7 +59,7 @@ company_patterns: Patterns = [
     path("routines/<int:routine>/fire/", routines.fire, name="fire-routine"),
     path("settings/policy/", policy.policy, name="policy"),
     path("settings/policy/caps/", policy.cap, name="set-cap"),
-    path("settings/policy/presets/<str:handle>/", policy.preset, name="set-preset"),
+    path("settings/policy/presets/<handle:handle>/", policy.preset, name="set-preset"),
     path("settings/models/", providers.providers, name="providers"),
     path("settings/models/add/", providers.add, name="add-provider"),
     path("settings/models/<str:provider>/edit/", providers.edit, name="edit-provider"),

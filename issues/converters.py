@@ -1,4 +1,5 @@
-"""Parts of addresses that are more than a word. Importing this makes `<company:...>` and `<identifier:...>` known."""
+"""Parts of addresses that are more than a word. Importing this makes `<company:...>`, `<handle:...>` and
+`<identifier:...>` known."""
 
 from django.urls import register_converter
 
@@ -10,6 +11,18 @@ class CompanySlug:
 
     def to_python(self, value: str) -> str:
         return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+class Handle:
+    """What somebody is called by after an @, read in any case."""
+
+    regex = "[A-Za-z0-9._-]{1,40}"
+
+    def to_python(self, value: str) -> str:
+        return value.lower()
 
     def to_url(self, value: str) -> str:
         return value
@@ -28,4 +41,5 @@ class Identifier:
 
 
 register_converter(CompanySlug, "company")
+register_converter(Handle, "handle")
 register_converter(Identifier, "identifier")

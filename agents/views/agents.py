@@ -26,10 +26,12 @@ from agents.services.agents import (
 from agents.services.providers import provider_names
 from agents.services.wakeups import run_agent
 from agents.views.lookup import find_agent
+from issues.effects import unit
 from issues.markdown import Place
 from issues.models import Issue
 from issues.models.issue import CLOSED
 from issues.names import Names, Somebody
+from issues.numbers import as_id, as_number
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.refusals import Invalid, Refusal
 
@@ -137,8 +139,9 @@ def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
         values |= {"provider": f"{_TIER}{agent.model_tier}"} if agent.model_tier else {}
         return _form_page(request, visit, values, agent=agent)
     try:
-        edit_agent(actor=visit.person, agent=agent, **_fields(request.POST))
-        set_manager(actor=visit.person, agent=agent, manager=_manager(visit, request.POST.get("manager", "")))
+        with unit():
+            edit_agent(actor=visit.person, agent=agent, **_fields(request.POST))
+            set_manager(actor=visit.person, agent=agent, manager=_manager(visit, request.POST.get("manager", "")))
     except Refusal as refusal:
         return _form_page(request, visit, request.POST, agent=agent, refusal=refusal, status=refusal.http_status)
     to = reverse("agent", args=[visit.company.slug, agent.handle])
@@ -234,7 +237,7 @@ def _reporting_line(everybody: list[Agent], names: Names) -> list[Position]:
 def _manager(visit: Visit, value: str) -> Agent | None:
     if not value:
         return None
-    manager = Agent.objects.filter(company=visit.company, pk=int(value)).first() if value.isdecimal() else None
+    manager = Agent.objects.filter(company=visit.company, pk=as_id(value)).first()
     if manager is None:
         raise Invalid("There is no such agent.", field="manager")
     return manager
@@ -249,9 +252,9 @@ def _fields(form: Any) -> dict[str, Any]:
         fields |= {"model_tier": asks.removeprefix(_TIER), "provider": ""} if is_tier else {"model_tier": ""}
     if "schedule_minutes" in form:
         value = form["schedule_minutes"].strip()
-        if value and not value.isdecimal():
+        fields["schedule_minutes"] = as_number(value)
+        if value and fields["schedule_minutes"] is None:
             raise Invalid("The interval is a number of minutes.", field="schedule_minutes")
-        fields["schedule_minutes"] = int(value) if value else None
     if "active_hours" in form:
         fields["active_hours"] = form["active_hours"]
     return fields

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from agents.models import Agent, Budget, Spending
 from agents.services.spending import WARN_PERCENT, set_budget, this_month
 from issues.names import Names, Somebody
+from issues.numbers import as_id, as_number
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, Refusal
 
@@ -80,7 +81,7 @@ def budgets(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _agent(visit: Visit, value: str) -> Agent | None:
     if not value:
         return None
-    found = Agent.objects.filter(company=visit.company, pk=int(value)).first() if value.isdecimal() else None
+    found = Agent.objects.filter(company=visit.company, pk=as_id(value)).first()
     if found is None:
         raise Invalid("There is no such agent.", field="agent")
     return found
@@ -98,7 +99,8 @@ def _number(value: str, field: str, *, most: int) -> int | None:
     digits = value.replace(",", "").strip()
     if not digits:
         return None
-    if not (digits.isascii() and digits.isdigit() and int(digits) <= most):
+    number = as_number(digits)
+    if number is None or number > most:
         raise Invalid(f"“{value}” is no number of {field}.", "Leave it empty for no limit.", field=field)
     return int(digits)
 

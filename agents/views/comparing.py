@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from agents.models import Run
-from agents.views.lookup import as_number, find_run, previous_run
+from agents.views.lookup import find_run, previous_run
 from engine.text.differences import Change, LineKind, SectionChange, diff_prompts, kept_sections
+from issues.numbers import as_number
 from issues.pages import Visit, company_page, show
 from issues.refusals import Invalid, Refusal
 

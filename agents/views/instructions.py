@@ -14,6 +14,7 @@ from agents.services.agents import edit_agent
 from agents.views.lookup import find_agent
 from issues.diffs import DiffLine, diff_lines
 from issues.names import Names, Somebody
+from issues.numbers import as_id
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid
 
@@ -55,8 +56,7 @@ def instructions(request: HttpRequest, visit: Visit, handle: str) -> HttpRespons
 
 
 def _version(agent: Agent, number: str) -> InstructionsVersion:
-    is_number = number.isascii() and number.isdigit() and len(number) < 10
-    found = agent.instructions_versions.filter(number=int(number)).first() if is_number else None
+    found = agent.instructions_versions.filter(number=as_id(number)).first()
     if found is None:
         raise Invalid("There is no such version.", field="version")
     return found

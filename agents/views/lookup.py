@@ -14,7 +14,7 @@ from issues.refusals import NotFound
 def find_agent(visit: Visit, handle: str) -> Agent:
     """The agent of that handle; NotFound unless it is the company's."""
     agents = Agent.objects.filter(company=visit.company).select_related("company", "manager")
-    agent = agents.filter(handle=handle.lower()).first()
+    agent = agents.filter(handle=handle).first()
     if agent is None:
         raise NotFound(f"There is no agent @{handle}.")
     return agent
@@ -39,8 +39,3 @@ def previous_run(run: Run) -> Run | None:
         return None
     before = Run.objects.filter(agent=run.agent_id, issue=run.issue_id, pk__lt=run.pk).exclude(prompt_built_at=None)
     return before.only("contract_hash", "instructions_hash", "skills_hash").order_by("-pk").first()
-
-
-def as_number(value: str) -> int | None:
-    """A number that a person typed or an address holds; None for anything else, or more than a row can have."""
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None

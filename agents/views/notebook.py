@@ -18,8 +18,9 @@ from agents.services.notebook import (
     edit_note,
     edit_observation,
 )
-from agents.views.lookup import as_number, find_agent
+from agents.views.lookup import find_agent
 from issues.names import Names
+from issues.numbers import as_number
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.refusals import NotFound
 

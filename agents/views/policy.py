@@ -14,6 +14,7 @@ from engine.policy_table import find_permission, find_verb, movable_permissions
 from engine.verbs.registry import VERBS
 from issues.models import Grant, PolicyRule
 from issues.names import Names
+from issues.numbers import as_id, as_number
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, NotFound, Refusal
 from issues.services.policy import change_policy, set_cap
@@ -42,7 +43,7 @@ def policy(request: HttpRequest, visit: Visit) -> HttpResponse:
 @company_page
 def preset(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
     """Move an agent between the presets."""
-    agent = Agent.objects.filter(company=visit.company, handle=handle.lower()).select_related("company").first()
+    agent = Agent.objects.filter(company=visit.company, handle=handle).select_related("company").first()
     if agent is None:
         raise NotFound(f"There is no agent @{handle}.")
     agent = edit_agent(actor=visit.person, agent=agent, policy=request.POST.get("policy", ""))
@@ -55,9 +56,10 @@ def preset(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
 def cap(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Set how often one run may use a verb; with an empty figure, as often as the verb itself says."""
     verb, figure = request.POST.get("verb", ""), request.POST.get("cap", "").strip()
-    if figure and not (figure.isascii() and figure.isdigit()):
+    most = as_number(figure)
+    if figure and most is None:
         raise Invalid("How often is a number.", field="cap")
-    set_cap(actor=visit.person, company=visit.company, verb=find_verb(verb).name, cap=int(figure) if figure else None)
+    set_cap(actor=visit.person, company=visit.company, verb=find_verb(verb).name, cap=most)
     return changed(request, f"The limit of /{verb} is changed.", to=_address(visit), moves_on=True)
 
 
@@ -67,7 +69,7 @@ def _rule(visit: Visit, form: Any) -> dict[str, Any]:
     if granted and granted not in Grant.values:
         raise Invalid("Choose allow, ask the board or deny.", field="grant")
     pk = form.get("agent", "")
-    agent = Agent.objects.filter(company=visit.company, pk=int(pk)).first() if pk.isascii() and pk.isdigit() else None
+    agent = Agent.objects.filter(company=visit.company, pk=as_id(pk)).first()
     if pk and agent is None:
         raise Invalid("There is no such agent.", field="agent")
     return {

@@ -30,6 +30,7 @@ from engine.trying import Tried, try_provider
 from issues.effects import unit
 from issues.models.company import THINKING_LEVELS
 from issues.names import Names, Somebody
+from issues.numbers import as_number
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, NotFound, Refusal
 from issues.services.companies import change_company
@@ -161,9 +162,10 @@ def _own(visit: Visit, name: str) -> CompanyProvider:
 def _number(value: str) -> int | None:
     if not value.strip():
         return None
-    if not value.strip().isdecimal():
+    number = as_number(value.strip())
+    if number is None:
         raise Invalid("How many runs at a time is a number.", field="max_concurrent_runs")
-    return int(value)
+    return number
 
 
 def _sent_tiers(request: HttpRequest) -> dict[str, ModelChoice]:

@@ -15,6 +15,7 @@ from agents.services.routines import create_routine, edit_routine, fire_routine_
 from issues.markdown import Place
 from issues.models import Priority, Project
 from issues.names import Names
+from issues.numbers import as_id
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, NotFound, Refusal
 from issues.zones import zone_names
@@ -145,7 +146,7 @@ def _fields(visit: Visit, form: Any) -> dict[str, Any]:
 
 
 def _named(among: Any, value: str, what: str) -> Any:
-    found = among.filter(pk=int(value)).first() if value.isascii() and value.isdigit() else None
+    found = among.filter(pk=as_id(value)).first()
     if found is None:
         raise Invalid(f"Choose the {what}.", field=what)
     return found

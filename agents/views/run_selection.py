@@ -11,8 +11,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from agents.models import ActionOutcome, Run, RunAction, RunState, Wakeup
-from agents.views.lookup import as_number
 from issues.names import Names
+from issues.numbers import as_number
 from issues.pages import Visit
 from issues.sources import WakeupSource
 

@@ -10,9 +10,10 @@ from django.views.decorators.http import require_POST, require_safe
 from agents.models import ActionOutcome
 from agents.services.dry_runs import ask_for_dry_run
 from agents.services.runs import cancel_run, retry_run
-from agents.views.lookup import as_number, find_run
+from agents.views.lookup import find_run
 from agents.views.run_selection import RunSelection, offer_run_filters
 from issues.names import Names
+from issues.numbers import as_number
 from issues.pages import Visit, changed, company_page, is_partial, show
 
 PAGE = 50

@@ -14,6 +14,7 @@ from agents.services.skills import create_skill, edit_skill
 from issues.markdown import Place
 from issues.models import Activity
 from issues.names import Names, Somebody, Wanted
+from issues.numbers import as_id
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import NotFound, Refusal
 
@@ -111,7 +112,7 @@ def _find(visit: Visit, pk: int) -> Skill:
 
 
 def _fields(visit: Visit, form: Any) -> dict[str, Any]:
-    ids = {int(value) for value in form.getlist("agents") if value.isascii() and value.isdigit()}
+    ids = {as_id(value) for value in form.getlist("agents")}
     return {
         "name": form.get("name", ""),
         "description": form.get("description", ""),

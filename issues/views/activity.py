@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from issues.models import Activity, Company
 from issues.names import NamedIssue, Names, Somebody, Wanted
+from issues.numbers import as_number
 from issues.pages import Visit, company_page, is_partial, show
 from issues.sentences import Sentence, named_in, tell
 from issues.spreadsheets import Cell, csv_answer
@@ -44,9 +45,8 @@ def activity(request: HttpRequest, visit: Visit) -> HttpResponse:
     selection = AuditSelection.read(request.GET)
     chosen = selection.apply(visit.company)
     lines = chosen
-    before = request.GET.get("before", "")
-    if before.isascii() and before.isdigit() and len(before) < 19:
-        lines = lines.filter(pk__lt=int(before))
+    if (before := as_number(request.GET.get("before", ""))) is not None:
+        lines = lines.filter(pk__lt=before)
     rows = list(lines[: LINES + 1])
     shown = rows[:LINES]
     names = Names(visit.company, wanted_by(shown))

@@ -12,6 +12,7 @@ from agents.services.runs import cancel_run
 from agents.services.wakeups import run_heartbeat
 from issues.forms import read_date
 from issues.models import Issue, Label, Priority, Status
+from issues.numbers import as_id
 from issues.pages import Visit, changed, company_page
 from issues.refusals import Conflict, Invalid
 from issues.services.blockers import add_blockers, remove_blockers
@@ -61,7 +62,7 @@ def priority(request: HttpRequest, visit: Visit, identifier: str) -> HttpRespons
 def label(request: HttpRequest, visit: Visit, identifier: str) -> HttpResponse:
     """Put a label on, or take it off: what the button says depends on what the page showed."""
     issue = find_issue(visit, identifier)
-    found = Label.objects.filter(company=visit.company, pk=_number(request.POST.get("label", ""))).first()
+    found = Label.objects.filter(company=visit.company, pk=as_id(request.POST.get("label", ""))).first()
     if found is None:
         raise Invalid("There is no such label.", field="label")
     if request.POST.get("off"):
@@ -139,7 +140,3 @@ def _changed(
     request: HttpRequest, visit: Visit, issue: Issue, said: str, *, undo: Tracing | None = None
 ) -> HttpResponse:
     return changed(request, said, to=reverse("issue", args=[visit.company.slug, issue.identifier]), undo=undo)
-
-
-def _number(value: str) -> int:
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else 0

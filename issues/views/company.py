@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from issues.numbers import as_number
 from issues.pages import Visit, changed, company_page, show
 from issues.quota import allowed_bytes
 from issues.refusals import Invalid, Refusal
@@ -110,9 +111,10 @@ def _value(setting: Setting, form: Any) -> int | bool:
     value = form.get(setting.field, "").strip()
     if not setting.unit:
         return bool(value)
-    if not (value.isascii() and value.isdigit()):
+    number = as_number(value)
+    if number is None:
         raise Invalid(f"“{setting.label}” is a number of {setting.unit}.", field=setting.field)
-    return int(value)
+    return number
 
 
 def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None, part: str = "") -> HttpResponse:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from issues.models import Finding
 from issues.names import Names
+from issues.numbers import as_number
 from issues.pages import Visit, company_page, show
 from issues.search import MAX_WORDS
 
@@ -22,16 +23,15 @@ PAGE = 50
 @company_page
 def findings(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Newest first, those that hold all the words of `text`; `before` is the id of the last one of the page before."""
-    text, agent = request.GET.get("text", "").strip()[:200], request.GET.get("agent", "")
+    text, agent = request.GET.get("text", "").replace("\0", " ").strip()[:200], request.GET.get("agent", "")
     chosen = Finding.objects.filter(issue__company=visit.company)
     if text.split():
         words = text.split()[:MAX_WORDS]
         chosen = chosen.filter(functools.reduce(operator.and_, map(_holds, words)))
-    if agent.isascii() and agent.isdigit():
-        chosen = chosen.filter(agent=int(agent))
-    before = request.GET.get("before", "")
-    if before.isascii() and before.isdigit():
-        chosen = chosen.filter(pk__lt=int(before))
+    if (pk := as_number(agent)) is not None:
+        chosen = chosen.filter(agent=pk)
+    if (before := as_number(request.GET.get("before", ""))) is not None:
+        chosen = chosen.filter(pk__lt=before)
     rows = list(chosen.select_related("issue").order_by("-pk")[: PAGE + 1])
     names = Names(visit.company)
     context = {

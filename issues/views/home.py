@@ -14,6 +14,7 @@ from issues.events import MOST_AT_ONCE, changes_since
 from issues.models import InboxItem, Issue, Member, User
 from issues.models.issue import CLOSED
 from issues.names import Names
+from issues.numbers import as_number
 from issues.pages import Visit, changed, company_page, is_partial, show
 from issues.services.companies import pause_company, resume_company
 from issues.views.activity import newest_lines, tell_lines, wanted_by
@@ -78,8 +79,7 @@ def resume(request: HttpRequest, visit: Visit) -> HttpResponse:
 @company_page
 def changes(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The event stream's news for a page that cannot hold a stream: it asks now and then."""
-    asked = request.GET.get("after", "")
-    after = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 19 else 0
+    after = as_number(request.GET.get("after", "")) or 0
     news = changes_since(visit.company.pk, after)
     return JsonResponse(
         {

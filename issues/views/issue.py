@@ -33,6 +33,7 @@ from issues.models import (
     WorkspaceFile,
 )
 from issues.names import Names, Somebody
+from issues.numbers import as_id
 from issues.pages import Visit, company_page, is_partial, show
 from issues.refusals import Invalid
 from issues.views.around import Family, People, read_family, read_people
@@ -152,9 +153,7 @@ def _with_hints() -> QuerySet[Issue]:
 
 def _time_of(issue: Issue, comment: str) -> datetime.datetime | None:
     """When the comment of that number was written; None for anything else."""
-    if not (comment.isascii() and comment.isdigit() and len(comment) < 19):
-        return None
-    return issue.comments.filter(pk=int(comment)).values_list("created_at", flat=True).first()
+    return issue.comments.filter(pk=as_id(comment)).values_list("created_at", flat=True).first()
 
 
 def _links() -> QuerySet[Blocker]:

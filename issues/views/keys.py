@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from agents.models import Agent
 from issues.models import ApiKey
 from issues.names import Names
+from issues.numbers import as_id
 from issues.pages import Visit, changed, company_page, show
 from issues.refusals import Invalid, NotFound, Refusal
 from issues.services.keys import SCHEME, create_agent_key, create_user_key, revoke_key
@@ -54,7 +55,7 @@ def _make(request: HttpRequest, visit: Visit) -> tuple[ApiKey, str]:
     chosen = request.POST.get("agent", "")
     if not chosen:
         return create_user_key(actor=visit.person, user=visit.member.user, name=name, expires_at=expires_at)
-    found = Agent.objects.filter(company=visit.company, pk=int(chosen)).first() if chosen.isdecimal() else None
+    found = Agent.objects.filter(company=visit.company, pk=as_id(chosen)).first()
     if found is None:
         raise Invalid("There is no such agent.", field="agent")
     return create_agent_key(actor=visit.person, agent=found, name=name, expires_at=expires_at)

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from agents.models import Agent
 from issues.models import Comment, Issue, Label, Member, Priority, Project, Status
+from issues.numbers import as_id
 from issues.pages import Visit
 from issues.refusals import Invalid, NotFound
 
@@ -48,26 +49,26 @@ def find_assignee(visit: Visit, value: str) -> Agent | Member | None:
         return None
     if value == "me":
         return visit.member
-    kind, _, pk = value.partition(":")
+    kind, _, word = value.partition(":")
+    pk = as_id(word)
     found: Agent | Member | None = None
-    if kind == "agent" and pk.isdecimal():
-        found = Agent.objects.filter(company=visit.company, pk=int(pk)).first()
-    elif kind == "member" and pk.isdecimal():
-        found = Member.objects.select_related("user").filter(company=visit.company, pk=int(pk)).first()
+    if kind == "agent":
+        found = Agent.objects.filter(company=visit.company, pk=pk).first()
+    elif kind == "member":
+        found = Member.objects.select_related("user").filter(company=visit.company, pk=pk).first()
     if found is None:
         raise Invalid("There is no such person or agent here.", field="assignee")
     return found
 
 
 def find_labels(visit: Visit, values: list[str]) -> list[Label]:
-    ids = {int(value) for value in values if value.isdecimal()}
-    return list(Label.objects.filter(company=visit.company, pk__in=ids))
+    return list(Label.objects.filter(company=visit.company, pk__in={as_id(value) for value in values}))
 
 
 def find_project(visit: Visit, value: str) -> Project | None:
     if not value:
         return None
-    project = Project.objects.filter(company=visit.company, pk=int(value)).first() if value.isdecimal() else None
+    project = Project.objects.filter(company=visit.company, pk=as_id(value)).first()
     if project is None:
         raise Invalid("There is no such project.", field="project")
     return project

@@ -46,9 +46,9 @@ def search(request: HttpRequest, visit: Visit) -> HttpResponse:
 @company_page
 def who(_request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
     """Where a mention leads: an agent's page, or the issues of a person."""
-    if visit.company.agents.filter(handle=handle.lower()).exists():
-        return redirect("agent", visit.company.slug, handle.lower())
-    member = Member.objects.filter(company=visit.company, handle=handle.lower()).first()
+    if visit.company.agents.filter(handle=handle).exists():
+        return redirect("agent", visit.company.slug, handle)
+    member = Member.objects.filter(company=visit.company, handle=handle).first()
     if member is None:
         raise NotFound(f"There is nobody called @{handle}.")
     return redirect(f"{reverse('issues', args=[visit.company.slug])}?assignee=member:{member.pk}")

@@ -10,10 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from issues.models import SavedView
+from issues.numbers import as_number
 from issues.pages import Visit, changed, company_page, next_page, show
 from issues.refusals import Invalid, NotFound
 from issues.services.saved_views import change_view, delete_view, save_view
-from issues.views.selection import Selection, is_id
+from issues.views.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ def delete(request: HttpRequest, visit: Visit, view: int) -> HttpResponse:
 def _keep(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Under a new name, or in place of what a view (`replaces`) holds."""
     query = Selection.read(QueryDict(request.POST.get("query", ""))).query
-    replaces = request.POST.get("replaces", "")
-    if is_id(replaces):
-        view = change_view(actor=visit.person, view=_find(visit, int(replaces)), query=query)
+    replaces = as_number(request.POST.get("replaces", ""))
+    if replaces is not None:
+        view = change_view(actor=visit.person, view=_find(visit, replaces), query=query)
         return changed(request, f"“{view.name}” holds these filters now.", to=_address(visit, view), moves_on=True)
     page = request.POST.get("page", "")
     if page not in SavedView.Page.values:

@@ -30,6 +30,7 @@ from issues.models import (
     Verdict,
 )
 from issues.models.issue import CLOSED, IssueQuerySet
+from issues.numbers import as_number
 from issues.pages import Visit
 from issues.search import matching
 
@@ -100,10 +101,10 @@ class Selection:
             issues = issues.filter(priority=Priority.from_slug(self.priority))
         if self.assignee:
             issues = issues.filter(self._assignee_condition(visit.member))
-        if is_id(self.label):
-            issues = issues.filter(labels=int(self.label))
-        if is_id(self.project):
-            issues = issues.filter(project=int(self.project))
+        if (label := as_number(self.label)) is not None:
+            issues = issues.filter(labels=label)
+        if (project := as_number(self.project)) is not None:
+            issues = issues.filter(project=project)
         elif self.project == "none":
             issues = issues.filter(project=None)
         return self._only(issues.filter(self._parent_condition(visit) & self._date_condition()), visit.member)
@@ -128,15 +129,15 @@ class Selection:
         return due
 
     def _assignee_condition(self, me: Member) -> Q:
-        kind, _, pk = self.assignee.partition(":")
+        kind, _, word = self.assignee.partition(":")
         if kind == "me":
             return Q(assignee_member=me)
         if kind in ("agents", "people"):
             return Q(assignee_agent__isnull=False) if kind == "agents" else Q(assignee_member__isnull=False)
         if kind == "none":
             return Q(assignee_agent=None, assignee_member=None)
-        if kind in ("agent", "member") and is_id(pk):
-            return Q(**{f"assignee_{kind}": int(pk)})
+        if kind in ("agent", "member") and (pk := as_number(word)) is not None:
+            return Q(**{f"assignee_{kind}": pk})
         return Q()
 
     def _only(self, issues: IssueQuerySet, me: Member) -> IssueQuerySet:
@@ -150,11 +151,6 @@ class Selection:
         if self.only == "for-me":
             return issues.filter(_waits_for(me))
         return issues
-
-
-def is_id(word: str) -> bool:
-    """Whether the word can be the id of a row: digits that fit into the database's integers."""
-    return word.isascii() and word.isdigit() and len(word) < 19
 
 
 def recently_closed_or_open() -> Q:

@@ -106,3 +106,12 @@ class TestInstructions:
         viewer = browse(build.member(company, role=Role.VIEWER))
         assert "Restore" not in viewer.get("/acme/agents/cleo/instructions/").content.decode()
         assert viewer.post("/acme/agents/cleo/instructions/", {"version": "1"}).status_code == 403
+
+
+def test_an_agent_is_changed_as_the_form_says_or_not_at_all(page: Client, company: Company) -> None:
+    boss = build.agent(company, "Boss")
+    report = build.agent(company, "Report", manager=boss)
+    answer = page.post("/acme/agents/boss/edit/", {"name": "Renamed", "manager": report.pk})
+    assert answer.status_code == 422
+    boss.refresh_from_db()
+    assert (boss.name, boss.manager) == ("Boss", None)
