@@ -161,7 +161,12 @@ def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse
         raise Http404(refusal.reason)
     is_clash = isinstance(refusal, Clash)  # sent again without what was seen, it is meant
     dropped = _NOT_SHOWN_AGAIN | ({"seen"} if is_clash else set())
-    written = {name: value for name, value in request.POST.items() if name not in dropped and (value or is_clash)}
+    written = [
+        (name, value)
+        for name, values in request.POST.lists()
+        for value in values
+        if name not in dropped and (value or is_clash)
+    ]
     context = {"refusal": refusal, "written": written}
     response = show(request, visit, "refused.html", context)
     response.status_code = refusal.http_status
@@ -169,8 +174,10 @@ def refuse(request: HttpRequest, visit: Visit, refusal: Refusal) -> HttpResponse
 
 
 def _log_in_first(request: HttpRequest) -> HttpResponse:
-    """To the log-in page, and back to where the person was. A script is told instead, so that what stands in the
-    page's fields stays there."""
+    """To the log-in page, and back to where the person was. A script that sends something is told instead, so that
+    what stands in the page's fields stays there; one that only looks for news has nothing to say."""
+    if is_partial(request) and request.method in ("GET", "HEAD"):
+        return HttpResponse(status=401)
     if is_partial(request):
         hint = "Log in in another tab, then send it again: what you wrote is still here."
         toast = {"text": "You are logged out.", "hint": hint, "error": True}

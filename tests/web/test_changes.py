@@ -97,6 +97,14 @@ def test_a_refusal_without_scripts_keeps_what_was_written(page: Client, company:
     assert b"The second" in answer.content
 
 
+def test_a_refusal_without_scripts_keeps_every_choice(page: Client, company: Company, ada: Agent) -> None:
+    chosen = ["me", f"agent:{ada.pk}", "agent:0"]
+    answer = page.post(at(build.issue(company), "reviewers/"), {"reviewer": chosen})
+    assert answer.status_code == 422
+    for value in chosen:
+        assert f'name="reviewer" value="{value}"' in answer.content.decode()
+
+
 def test_status_priority_assignee_labels_blockers_and_parent_are_set(
     page: Client, company: Company, founder: Person
 ) -> None:
