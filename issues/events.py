@@ -14,7 +14,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
@@ -28,6 +28,7 @@ from django.http.cookie import parse_cookie
 from django.utils import timezone
 
 from issues.models import Activity, Member
+from issues.numbers import as_number
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -54,7 +55,8 @@ MOST_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line of activity, as ids."""
+    """A line of activity, as ids. One that `is_late` came after some with a higher id: a page that was fetched in
+    between shows those and not this one."""
 
     id: int
     company: int
@@ -62,10 +64,11 @@ class Change:
     run: int | None
     kind: str
     at: datetime.datetime
+    is_late: bool = False
 
     def as_event(self) -> bytes:
-        data = json.dumps({"kind": self.kind, "issue": self.issue, "run": self.run}, separators=(",", ":"))
-        return f"id: {self.id}\nevent: change\ndata: {data}\n\n".encode()
+        data = {"kind": self.kind, "issue": self.issue, "run": self.run} | ({"late": True} if self.is_late else {})
+        return f"id: {self.id}\nevent: change\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
 
 
 @dataclass(eq=False, slots=True)
@@ -96,6 +99,7 @@ class Feed:
         self._listeners: set[_Listener] = set()
         self._task: asyncio.Task[None] | None = None
         self._floor = 0
+        self._newest = 0
         self._seen: set[int] = set()
 
     @contextlib.contextmanager
@@ -113,7 +117,7 @@ class Feed:
         while self._listeners:
             try:
                 if not has_begun:
-                    self._floor, self._seen = await _in_thread(_start), set()
+                    self._floor, self._newest, self._seen = await _in_thread(_start), 0, set()
                     has_begun = True
                 await self._tick()
             except Error as error:  # away for a moment: streams stay open, and catch up when it is back
@@ -124,7 +128,8 @@ class Feed:
     async def _tick(self) -> None:
         members = {listener.member for listener in self._listeners}
         changes, present = await _in_thread(lambda: (_read_after(self._floor), _present(members)))
-        fresh = [change for change in changes if change.id not in self._seen]
+        fresh = [replace(change, is_late=change.id < self._newest) for change in changes if change.id not in self._seen]
+        self._newest = max([self._newest, *(change.id for change in fresh)])
         for listener in list(self._listeners):
             for change in fresh:
                 if change.company == listener.company:
@@ -227,7 +232,7 @@ async def _body(send: Send, body: bytes, *, more: bool = True) -> None:
 
 def _after(scope: Scope, headers: Mapping[str, str]) -> int:
     asked = headers.get("last-event-id") or parse_qs(scope["query_string"].decode("latin-1")).get("after", ["0"])[0]
-    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 19 else 0
+    return as_number(asked) or 0
 
 
 # --- The database, in the one thread of this module

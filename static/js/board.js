@@ -3,7 +3,8 @@
   "use strict";
 
   let dragged = null;
-  let lifted = null;
+  let origin = null; // the way back of what is dragged
+  let lifted = null; // { card, putBack }
   const line = document.createElement("div");
   line.className = "drop-line";
 
@@ -12,13 +13,14 @@
   const announcer = document.getElementById("announcer");
   const announce = (words) => (announcer.textContent = words);
 
-  // --- Telling the server
+  // --- Telling the server, one move after the other
 
-  function send(card, column, before) {
+  function send(card, column, before, putBack) {
     const address = document.getElementById("columns").dataset.moves.replace("KEY-0", card.dataset.card);
     htmx.ajax("POST", address, {
-      source: document.getElementById("columns"),
+      source: document.body,
       swap: "none",
+      putBack,
       values: {
         csrfmiddlewaretoken: document.querySelector("[name=csrfmiddlewaretoken]").value,
         by: document.getElementById("columns").dataset.by,
@@ -28,10 +30,25 @@
     });
   }
 
-  // A refused move: the board is fetched as it is, so the card is back in its place.
-  document.addEventListener("htmx:response:error", () => {
-    htmx.trigger(document.getElementById("columns"), "trimus:refresh");
+  const fetchAnew = () => htmx.trigger(document.getElementById("columns"), "trimus:refresh");
+
+  // A move that was not made: the card is back in its place, and what else may have changed is seen.
+  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+    if (!ctx.putBack || ctx.response?.status === 204) return;
+    ctx.putBack();
+    fetchAnew();
   });
+
+  // Where the card is now, as a way back to there.
+  function placeOf(card) {
+    const key = card.closest(".column").dataset.key;
+    const next = card.nextElementSibling?.dataset.card;
+    return () => {
+      const cards = document.querySelector(`.column[data-key="${CSS.escape(key)}"] [data-cards]`);
+      const stands = document.querySelector(`[data-card="${card.dataset.card}"]`);
+      if (cards && stands) cards.insertBefore(stands, cards.querySelector(`[data-card="${next}"]`));
+    };
+  }
 
   // --- Dragging
 
@@ -45,6 +62,7 @@
   document.addEventListener("dragstart", (event) => {
     dragged = event.target.closest?.("[data-card]") ?? null;
     if (!dragged) return;
+    origin = placeOf(dragged);
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", dragged.dataset.card);
     dragged.classList.add("dragged");
@@ -64,7 +82,7 @@
     event.preventDefault();
     const before = cardBelow(cardsOf(column), event.clientY) ?? null;
     cardsOf(column).insertBefore(dragged, before);
-    send(dragged, column, before);
+    send(dragged, column, before, origin);
   });
 
   document.addEventListener("dragend", () => {
@@ -76,24 +94,24 @@
   // --- The keyboard
 
   function lift(card) {
-    lifted = { card, column: card.closest(".column"), next: card.nextElementSibling };
+    lifted = { card, putBack: placeOf(card) };
     card.classList.add("lifted");
     announce(`${card.dataset.card} is lifted. Arrows move it, M drops it, Escape puts it back.`);
   }
 
   function drop() {
-    const { card } = lifted;
+    const { card, putBack } = lifted;
     const column = card.closest(".column");
-    release();
-    send(card, column, card.nextElementSibling);
+    send(card, column, card.nextElementSibling, putBack);
     announce(`${card.dataset.card} is dropped in ${nameOf(column)}.`);
+    release();
   }
 
-  function putBack() {
-    const { card, column, next } = lifted;
-    cardsOf(column).insertBefore(card, next);
+  function giveUp() {
+    const { card } = lifted;
+    lifted.putBack();
+    announce(`${card.dataset.card} is back in ${nameOf(card.closest(".column"))}.`);
     release();
-    announce(`${card.dataset.card} is back in ${nameOf(column)}.`);
   }
 
   function release() {
@@ -126,12 +144,19 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const card = event.target.closest?.("[data-card][draggable]");
     if (lifted) {
-      const act = { m: drop, Escape: putBack }[event.key] ?? (event.key.startsWith("Arrow") && (() => carry(event.key)));
-      if (!act) return;
+      const act = { m: drop, Escape: giveUp }[event.key] ?? (event.key.startsWith("Arrow") && (() => carry(event.key)));
+      if (!act || card !== lifted.card) return;
       act();
-    } else if (event.key === "m" && card) lift(card);
+    } else if (event.key === "m" && card && document.body.dataset.keys !== "off") lift(card);
     else return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, { capture: true });
+
+  // Who goes elsewhere with a card in the hand lets it fall where it was.
+  document.addEventListener("focusin", (event) => {
+    if (!lifted || lifted.card.contains(event.target)) return;
+    giveUp();
+    event.target.focus();
+  });
 })();

@@ -11,6 +11,7 @@
   const POLL_MS = 5000;
   const RETRY_STREAM_MS = 60000;
   const FAILURES_BEFORE_POLLING = 4;
+  const HELD = ".dragged, .lifted";
 
   const root = document.body.dataset.root;
   if (!root) return;
@@ -20,6 +21,7 @@
   let failures = 0;
   let watchdog = null;
   let polling = null;
+  let retry = null;
 
   // --- Which regions a change concerns
 
@@ -49,7 +51,7 @@
     last = Math.max(last, change.id);
     for (const region of regions()) {
       const known = Number(region.dataset.after) || 0;
-      if (change.id > known && CONCERNS[region.dataset.live](change, region)) refresh(region);
+      if ((change.late || change.id > known) && CONCERNS[region.dataset.live](change, region)) refresh(region);
     }
     if (begins(change.kind, ...SIDE)) refreshSide();
   }
@@ -75,17 +77,37 @@
     htmx.trigger(region, "trimus:refresh");
   }
 
+  // What could not be fetched is asked for again, however long the server is away.
+  function askAgain({ target, detail }) {
+    if (!detail.ctx?.sourceEvent?.type?.startsWith("trimus:")) return;
+    if (target.matches?.("[data-live]")) refresh(target, POLL_MS);
+    else refreshSide(POLL_MS);
+  }
+
+  document.addEventListener("htmx:error", askAgain);
+  document.addEventListener("htmx:response:error", (event) => {
+    if (event.detail.ctx.response.status >= 500) askAgain(event);
+  });
+
+  // Columns that come while a card is in the hand are fetched again afterwards.
+  document.addEventListener("htmx:before:swap", (event) => {
+    const { target } = event.detail.ctx;
+    if (!target?.matches?.("[data-live]") || !target.querySelector(HELD)) return;
+    event.preventDefault();
+    refresh(target, REST_MS);
+  });
+
   function isInUse(region) {
-    return region.querySelector("details.menu[open], .dragged, .lifted, [data-editing]") !== null;
+    return region.querySelector(`details.menu[open], ${HELD}`) !== null;
   }
 
   let sideTimer = null;
 
-  function refreshSide() {
+  function refreshSide(wait = 2 * SETTLE_MS) {
     sideTimer ??= setTimeout(() => {
       sideTimer = null;
       htmx.trigger(document.body, "trimus:side");
-    }, 2 * SETTLE_MS);
+    }, wait);
   }
 
   function refreshAll() {
@@ -100,6 +122,7 @@
     source = new EventSource(`${root}events/?after=${last}`);
     source.addEventListener("open", () => {
       failures = 0;
+      loggedOut.hidden = true;
       stopPolling();
       show(true);
       watch();
@@ -145,7 +168,7 @@
   function startPolling() {
     if (polling) return;
     polling = setInterval(ask, POLL_MS);
-    setTimeout(() => {
+    retry = setTimeout(() => {
       stopPolling();
       failures = 0;
       open();
@@ -155,6 +178,7 @@
 
   function stopPolling() {
     clearInterval(polling);
+    clearTimeout(retry);
     polling = null;
   }
 
@@ -162,6 +186,7 @@
     if (document.hidden) return;
     try {
       const answer = await fetch(`${root}changes/?after=${last}`, { headers: { "HX-Request": "true" } });
+      if (answer.status === 401) return leave();
       if (!answer.ok) throw new Error(answer.status);
       const news = await answer.json();
       show(true);
@@ -172,6 +197,20 @@
       show(false);
     }
   }
+
+  // --- "You are logged out", in this tab or in another: until the reader comes back to it, nothing more is asked.
+
+  const loggedOut = document.getElementById("logged-out");
+
+  function leave() {
+    loggedOut.hidden = false;
+    show(true);
+    close();
+    stopPolling();
+  }
+
+  document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => ctx.response.status === 401 && leave());
+  window.addEventListener("focus", open);
 
   // --- "Reconnecting…"
 

@@ -12,9 +12,9 @@
   async function look(card) {
     const key = keyOf(card);
     shown = key;
-    const answer = await fetch(`${root}issues/${key}/peek/`, { headers: { "HX-Request": "true" } });
+    const answer = await fetch(`${root}issues/${key}/peek/`, { headers: { "HX-Request": "true" } }).catch(() => null);
     if (shown !== key) return; // another one is looked at by now
-    if (!answer.ok) return close();
+    if (!answer?.ok) return close();
     panel.innerHTML = await answer.text();
     panel.hidden = false;
     panel.scrollTop = 0;

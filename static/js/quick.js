@@ -6,7 +6,8 @@
   const root = document.body.dataset.root;
 
   async function open(address, group) {
-    const answer = await fetch(address, { headers: { "HX-Request": "true" } });
+    const answer = await fetch(address, { headers: { "HX-Request": "true" } }).catch(() => null);
+    if (!answer) return htmx.trigger(document.body, "trimus:toast", { text: "The server did not answer.", error: true });
     if (!answer.ok) return location.assign(address);
     dialog.innerHTML = await answer.text();
     htmx.process(dialog);

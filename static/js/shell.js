@@ -146,12 +146,16 @@
 
   document.querySelectorAll("[data-toast]").forEach(finish);
   document.addEventListener("trimus:toast", (event) => say(event.detail));
-  document.addEventListener("htmx:error", () => {
+  // What a page asks by itself, it asks again by itself (live.js).
+  const isOwnAccord = (event) => /^(trimus:|load$)/.test(event.detail.ctx?.sourceEvent?.type);
+
+  document.addEventListener("htmx:error", (event) => {
+    if (isOwnAccord(event)) return;
     say({ text: "The server did not answer.", hint: "Nothing was lost. Try again.", error: true });
   });
   document.addEventListener("htmx:response:error", (event) => {
     const response = event.detail.ctx.response;
-    if (response.headers.get("HX-Trigger")) return; // it says itself what was wrong
+    if (isOwnAccord(event) || response.headers.get("HX-Trigger")) return; // the latter says itself what was wrong
     say({ text: `That did not work (${response.status}).`, hint: "Load the page again and retry.", error: true });
   });
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import NewTab
-from tests.browser.test_use import open_issue
+from tests.browser.test_use import column, open_issue
 from tests.servers import Installation
 
 SLOW_MS = 600
@@ -18,6 +18,13 @@ def log_in(tab: Page, installation: Installation) -> None:
     tab.goto(installation.manage("login_link").stdout.strip())
     tab.get_by_role("button", name="Log in").click()
     tab.wait_for_url("**/demo/")
+
+
+def press(tab: Page, key: str, *presses: str) -> None:
+    """Keys, one after the other, on the card of that issue."""
+    tab.locator(f"[data-card={key}] .title").focus()
+    for one in presses:
+        tab.keyboard.press(one)
 
 
 @contextmanager
@@ -77,3 +84,139 @@ def test_after_a_new_log_in_in_another_tab_what_stands_in_the_first_can_be_sent(
     log_in(second, installation)
     first.get_by_role("button", name="Comment", exact=True).click()
     expect(first.locator(".comment", has_text="Still here")).to_be_visible()
+
+
+def test_what_is_done_to_cards_faster_than_the_line_allows_is_all_done(tab: Page) -> None:
+    keys = [open_issue(tab, f"In a hurry {number}") for number in range(3)]
+    tab.goto("/demo/board/")
+    with slow(tab):
+        for key in keys:
+            press(tab, key, "i")
+        for key in keys:
+            press(tab, key, "m", "ArrowRight", "m")
+        expect(tab.locator(".toast", has_text="is in Todo now.")).to_have_count(3)
+    tab.reload()
+    for key in keys:
+        expect(tab.locator(f"{column(tab, 'todo')} [data-card={key}]").get_by_label("Founder (person)")).to_be_visible()
+
+
+def test_a_move_of_which_the_server_did_not_hear_is_taken_back(new_tab: NewTab) -> None:
+    tab = new_tab(expecting=("ERR_FAILED", "fetch"))
+    key = open_issue(tab, "Moved in a tunnel")
+    tab.goto("/demo/board/")
+    for address in ("**/move/", "**/board/", "**/events/**", "**/changes/**"):
+        tab.route(address, lambda route: route.abort())
+    press(tab, key, "m", "ArrowRight", "m")
+    expect(tab.locator(".toast.error", has_text="The server did not answer.")).to_have_count(1)
+    expect(tab.locator(f"{column(tab, 'backlog')} [data-card={key}]")).to_be_visible()
+
+
+def test_a_lifted_card_stays_in_the_hand_until_one_goes_elsewhere(tab: Page) -> None:
+    keys = [open_issue(tab, f"At hand {number}") for number in range(2)]
+    tab.goto("/demo/board/")
+    with slow(tab):
+        press(tab, keys[0], "m", "ArrowRight", "m")
+        press(tab, keys[1], "m", "ArrowRight")
+        expect(tab.locator(".toast", has_text=f"{keys[0]} is in Todo now.")).to_be_visible()
+        tab.wait_for_timeout(3 * SLOW_MS)  # by then the columns have come that the first move made true
+        expect(tab.locator(f"{column(tab, 'todo')} [data-card={keys[1]}].lifted")).to_be_visible()
+    tab.keyboard.press("/")
+    tab.keyboard.type("mm")
+    expect(tab.get_by_label("Search issues")).to_have_value("mm")
+    expect(tab.locator(f"{column(tab, 'backlog')} [data-card={keys[1]}]")).to_be_visible()
+    expect(tab.locator(".lifted")).to_have_count(0)
+
+
+def test_a_page_whose_session_ended_says_so_once_asks_no_more_and_goes_on_after_a_log_in(
+    new_tab: NewTab, installation: Installation
+) -> None:
+    mine, theirs = new_tab(expecting=("401", "404"), storage_state=None), new_tab()
+    log_in(mine, installation)
+    mine.goto("/demo/board/")
+    expect(mine.locator("#columns")).to_be_visible()
+    away = mine.context.cookies()
+    mine.context.clear_cookies()
+    asked: list[str] = []
+    mine.on("request", lambda request: asked.append(request.url))
+    open_issue(theirs, "Opened while others are logged out")
+    expect(mine.get_by_text("Logged out: this page stands still.")).to_be_visible()
+    mine.wait_for_timeout(1_500)
+    assert len(asked) < 5
+    expect(mine.locator(".toast")).to_have_count(0)
+    mine.context.add_cookies(away)  # type: ignore[arg-type]
+    mine.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(mine.get_by_text("Logged out: this page stands still.")).to_be_hidden()
+    expect(mine.get_by_text("Opened while others are logged out")).to_be_visible()
+
+
+def test_a_part_that_could_not_be_fetched_is_fetched_again(new_tab: NewTab) -> None:
+    mine, theirs = new_tab(expecting=("ERR_FAILED", "fetch")), new_tab()
+    mine.goto("/demo/board/")
+    failed: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        if failed:
+            route.fallback()
+        else:
+            failed.append(route.request.url)
+            route.abort()
+
+    mine.route("**/board/", fail_once)
+    open_issue(theirs, "Seen at the second try")
+    expect(mine.get_by_text("Seen at the second try")).to_be_visible(timeout=20_000)
+    assert failed
+    expect(mine.locator(".toast")).to_have_count(0)
+
+
+def test_words_typed_while_a_comment_is_on_its_way_stay(tab: Page) -> None:
+    open_issue(tab, "Quick fingers")
+    field = tab.get_by_label("Comment", exact=True)
+    with slow(tab):
+        field.fill("Sent first.")
+        field.press("Control+Enter")
+        field.press_sequentially(" Typed after.")
+        expect(field).to_have_value("Typed after.")
+    expect(tab.locator(".comment .prose", has_text="Sent first.")).to_have_text("Sent first.")
+    tab.reload()
+    expect(field).to_have_value("Typed after.")
+
+
+def test_who_was_left_out_stays_left_out_while_others_change_the_issue(new_tab: NewTab) -> None:
+    mine, theirs = new_tab(), new_tab()
+    key = open_issue(mine, "Not for Mara")
+    mine.get_by_label("Comment", exact=True).fill("@mara need not see this.")
+    mine.get_by_label("Wake Mara").uncheck()
+    theirs.goto(f"/demo/issues/{key}/")
+    theirs.get_by_label("Comment", exact=True).fill("Said meanwhile")
+    theirs.get_by_role("button", name="Comment", exact=True).click()
+    expect(mine.locator("#timeline")).to_contain_text("Said meanwhile")
+    with mine.expect_request("**/comments/") as sent:
+        mine.get_by_role("button", name="Comment", exact=True).click()
+    assert "without=mara" in (sent.value.post_data or "")
+
+
+def test_words_that_are_pasted_with_a_picture_of_themselves_are_words(tab: Page) -> None:
+    open_issue(tab, "From a spreadsheet")
+    taken = tab.get_by_label("Comment", exact=True).evaluate(
+        """(field) => {
+            const carried = new DataTransfer();
+            carried.items.add(new File(["…"], "cells.png", { type: "image/png" }));
+            carried.setData("text/plain", "1\\t2");
+            const paste = { clipboardData: carried, bubbles: true, cancelable: true };
+            return !field.dispatchEvent(new ClipboardEvent("paste", paste));
+        }"""
+    )
+    assert not taken
+    expect(tab.locator("[data-uploads]")).to_be_empty()
+
+
+def test_an_edit_under_way_outlives_what_one_changes_beside_it(tab: Page) -> None:
+    open_issue(tab, "Half")
+    tab.keyboard.press("e")
+    tab.get_by_label("Title").fill("Half written")
+    tab.get_by_title("Set the status (S)").click()
+    tab.locator("#facts").get_by_role("button", name="Todo").click()
+    expect(tab.get_by_title("Set the status (S)")).to_have_text("Todo")
+    expect(tab.get_by_label("Title")).to_have_value("Half written")
+    tab.get_by_label("Title").press("Control+Enter")
+    expect(tab.get_by_role("heading", name="Half written", level=1)).to_be_visible()
