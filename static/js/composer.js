@@ -5,6 +5,7 @@
   const WAKES_MS = 350;
   const COMPLETE_MS = 120;
   const DRAFT = "trimus-draft:";
+  const SENT = "trimus-sent";
 
   const csrf = () => document.querySelector("[name=csrfmiddlewaretoken]").value;
 
@@ -15,7 +16,7 @@
   function keep(form) {
     const text = form.querySelector("[data-text]").value;
     const base = form.querySelector("[data-text]").defaultValue; // what the writer began with
-    if (text.trim()) localStorage.setItem(keyOf(form), JSON.stringify({ text, base, sent: false }));
+    if (text.trim()) localStorage.setItem(keyOf(form), JSON.stringify({ text, base }));
     else localStorage.removeItem(keyOf(form));
   }
 
@@ -41,26 +42,34 @@
     if (form) localStorage.removeItem(keyOf(form));
   });
 
-  // A form that was sent the ordinary way has arrived when the page after it says so.
+  // A form that was sent the ordinary way has arrived when the page that comes next in this tab says so.
   function forgetArrived() {
-    if (!document.querySelector(".toast:not(.error)")) return;
-    for (const key of Object.keys(localStorage)) {
-      if (key.startsWith(DRAFT) && JSON.parse(localStorage.getItem(key)).sent) localStorage.removeItem(key);
-    }
+    const key = sessionStorage.getItem(SENT);
+    sessionStorage.removeItem(SENT);
+    if (key && document.querySelector(".toast:not(.error)")) localStorage.removeItem(key);
   }
 
-  document.addEventListener("submit", (event) => {
-    const key = event.target.dataset?.composer && keyOf(event.target);
-    const draft = key && JSON.parse(localStorage.getItem(key) ?? "null");
-    if (draft) localStorage.setItem(key, JSON.stringify({ ...draft, sent: true }));
+  document.addEventListener("submit", ({ target: form }) => {
+    if (form.dataset.composer && !form.hasAttribute("hx-post")) sessionStorage.setItem(SENT, keyOf(form));
   });
+
+  const plain = (text) => text.replace(/\r\n/g, "\n");
 
   document.addEventListener("htmx:after:request", (event) => {
     const form = event.target.closest?.("[data-composer]");
-    if (!form || event.detail.ctx.response?.status !== 204) return;
-    localStorage.removeItem(keyOf(form));
-    if ("editing" in form.dataset) return document.querySelector('[data-key="e"]')?.focus(); // the form is about to go
-    form.querySelector("[data-text]").value = "";
+    const { request, response } = event.detail.ctx;
+    if (!form || request.method !== "POST" || response.status !== 204) return;
+    const field = form.querySelector("[data-text]");
+    if ("editing" in form.dataset) {
+      localStorage.removeItem(keyOf(form));
+      delete form.dataset.editing; // the text comes back in its place
+      document.querySelector('[data-key="e"]')?.focus();
+      return;
+    }
+    // What was typed while it was on its way stays.
+    const sent = plain(request.body.get(field.name));
+    if (plain(field.value).startsWith(sent)) field.value = plain(field.value).slice(sent.length).trimStart();
+    keep(form);
     if (!form.dataset.wakes) return;
     showPreview(form, false);
     form.querySelectorAll("[name=without]").forEach((input) => input.remove());
@@ -92,7 +101,8 @@
       return;
     }
     try {
-      place.innerHTML = await post(form.dataset.wakes, values);
+      const told = await post(form.dataset.wakes, values);
+      if (form.querySelector("[data-text]").value === text) place.innerHTML = told; // else more was typed meanwhile
     } catch {
       place.textContent = "Whom this wakes cannot be told just now.";
     }
@@ -105,7 +115,7 @@
     form.querySelectorAll("[name=without]").forEach((input) => input.value === handle && input.remove());
     if (event.target.checked) return;
     const input = Object.assign(document.createElement("input"), { type: "hidden", name: "without", value: handle });
-    form.append(input);
+    (form.querySelector("[data-left-out]") ?? form).append(input);
   });
 
   // --- Preview
@@ -114,7 +124,11 @@
     const field = form.querySelector("[data-text]");
     const place = form.querySelector("[data-preview-place]");
     const button = form.querySelector("[data-toggle-preview]");
-    if (on) place.innerHTML = await post(form.dataset.preview, [["body", field.value]]);
+    try {
+      if (on) place.innerHTML = await post(form.dataset.preview, [["body", field.value]]);
+    } catch {
+      place.textContent = "The preview cannot be made just now.";
+    }
     place.hidden = !on;
     field.hidden = on;
     button.lastChild.textContent = on ? "Write" : "Preview";
@@ -138,13 +152,22 @@
     return found && { of: found[2] === "@" ? "people" : "issues", word: found[3], length: found[3].length + 1 };
   }
 
+  async function offered(address) {
+    try {
+      const answer = await fetch(address, { headers: { "HX-Request": "true" } });
+      return answer.ok ? (await answer.text()).trim() : "";
+    } catch {
+      return ""; // without the server nothing is offered
+    }
+  }
+
   async function complete(field) {
     const before = wordBefore(field);
     const form = field.closest("[data-complete]");
     if (!before || !form) return closeList();
     const query = new URLSearchParams({ of: before.of, q: before.word });
-    const answer = await fetch(`${form.dataset.complete}?${query}`, { headers: { "HX-Request": "true" } });
-    const options = answer.ok ? (await answer.text()).trim() : "";
+    const options = await offered(`${form.dataset.complete}?${query}`);
+    if (wordBefore(field)?.word !== before.word) return; // more was typed meanwhile
     if (!options || document.activeElement !== field) return closeList();
     openList(field, options);
   }

@@ -90,7 +90,9 @@
     }
     const link = find("[data-back]");
     if (!link) return false;
-    const cameFromHere = document.referrer.startsWith(location.origin) && history.length > 1;
+    // Who comes from a form has sent it: back is the board, not the form.
+    const cameFromHere =
+      document.referrer.startsWith(location.origin) && !/\/(new|edit)\/$/.test(document.referrer) && history.length > 1;
     if (cameFromHere) history.back();
     else link.click();
     return true;

@@ -70,10 +70,16 @@
     for (const file of files) send(form, file);
   }
 
-  document.addEventListener("paste", (event) => take(event, formOf(event.target), event.clipboardData?.files));
+  document.addEventListener("paste", (event) => {
+    // A table or a formatted text comes with a picture of itself: who pastes that means the words.
+    if (event.clipboardData?.getData("text/plain")) return;
+    take(event, formOf(event.target), event.clipboardData?.files);
+  });
   document.addEventListener("drop", (event) => {
     mark(null);
-    take(event, formOf(event.target), event.dataTransfer?.files);
+    if (!carriesFiles(event)) return;
+    event.preventDefault(); // beside the composer too: the browser would leave the page for the file
+    take(event, formOf(event.target), event.dataTransfer.files);
   });
   document.addEventListener("change", (event) => {
     if (!event.target.matches("[data-files]")) return;
@@ -86,10 +92,17 @@
     form?.querySelector(".composer").classList.add("over");
   }
 
+  // A field for files takes what is dropped on it by itself.
+  function carriesFiles({ dataTransfer, target }) {
+    return dataTransfer?.types.includes("Files") && !target.matches?.('input[type="file"]');
+  }
+
   document.addEventListener("dragover", (event) => {
-    if (!event.dataTransfer?.types.includes("Files")) return;
+    if (!carriesFiles(event)) return;
+    event.preventDefault();
     const form = formOf(event.target);
-    if (form) event.preventDefault();
+    if (!form) event.dataTransfer.dropEffect = "none";
     mark(form);
   });
+  document.addEventListener("dragleave", (event) => !event.relatedTarget && mark(null)); // out of the window
 })();

@@ -50,7 +50,7 @@ def test_the_inbox_is_worked_off_by_the_keyboard(tab: Page, installation: Instal
 def test_an_edit_in_place_meets_somebody_elses_and_both_are_kept(tab: Page, installation: Installation) -> None:
     key = open_issue(tab, "Edited by two")
     tab.keyboard.press("e")
-    form = tab.locator("form#issue-text")
+    form = tab.locator("form#issue-form")
     expect(form.get_by_label("Description")).to_be_focused()
     form.get_by_label("Title").fill("Mine")
     form.get_by_label("Description").fill("My text.")
@@ -72,7 +72,7 @@ def test_a_draft_of_an_edit_does_not_write_over_what_came_since(new_tab: NewTab,
     tab = new_tab(expecting=("412",))
     key = open_issue(tab, "Draft and change")
     tab.keyboard.press("e")
-    form = tab.locator("form#issue-text")
+    form = tab.locator("form#issue-form")
     form.get_by_label("Description").press_sequentially("My draft.")
     tab.reload()
     installation.manage("shell", "-c", CHANGE.format(number=key.rpartition("-")[2]))

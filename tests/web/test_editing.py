@@ -31,7 +31,7 @@ def at(issue: Issue, path: str = "") -> str:
 
 def form_of(body: str) -> dict[str, Any]:
     """What the form in that page would send as it is."""
-    form = body.split('id="issue-text"')[1].split("</form>")[0]
+    form = body.split('id="issue-form"')[1].split("</form>")[0]
     inputs = re.findall(r'<input[^>]*name="([^"]+)"[^>]*?value="([^"]*)"', form)
     areas = re.findall(r'<textarea[^>]*name="([^"]+)"[^>]*>\n?(.*?)</textarea>', form, re.DOTALL)
     values = {name: html.unescape(value) for name, value in [*inputs, *areas] if name != "told"}
