@@ -13,16 +13,26 @@ CLAIMS = {
     "I am escalating this to my manager.": "escalate",
     "I'm now escalating to the board.": "escalate",
     "Escalating this, since I cannot decide it.": "escalate",
+    "I have escalated this to @max.": "escalate",
+    "I’m escalating.": "escalate",
+    "The limit stands.\nEscalating to my manager.": "escalate",
     "I will assign this to Ada.": "assign",
+    "Assigning to @ada.": "assign",
+    "I’ve already reassigned @ada.": "assign",
     "Reassigning it to @ada, who knows the store.": "assign",
     "I am marking this as blocked until the keys arrive.": "blocked",
     "Setting the issue to blocked.": "blocked",
+    "I’ve set it to blocked.": "blocked",
 }
 NO_CLAIMS = [
     "The team escalated a similar issue last year.",
     "Ada was assigned the other part.",
     "The build is blocked by a missing key; I have added it.",
     "Nothing to escalate here.",
+    "I will not escalate this.",
+    "I can escalate it if you like.",
+    "I am not escalating this, and not assigning it to anybody.",
+    "Max marked this as blocked in May.",
     "> I am escalating this.",
 ]
 BACKED = [
