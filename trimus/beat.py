@@ -7,15 +7,18 @@ It sends a task by its name and needs neither the models nor the tasks, so it is
 from __future__ import annotations
 
 import datetime
+import logging
 import sys
 import time
 from typing import Any
 
-from celery.beat import ScheduleEntry, Scheduler
+from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from celery.schedules import maybe_schedule
 
 from trimus import lifeline
 from trimus.celery import app
+
+logger = logging.getLogger(__name__)
 
 _BEGAN = datetime.datetime.now(datetime.UTC)
 _BEGAN_MONOTONIC = time.monotonic()
@@ -37,9 +40,21 @@ class SteadyEntry(ScheduleEntry):
 
 
 class SteadyScheduler(Scheduler):
-    """Celery's scheduler, in memory, with entries that go by the steady clock."""
+    """Celery's scheduler, in memory, with entries that go by the steady clock.
+
+    Each tick is sent over a connection of the pool, as bells are. Celery's one connection for all of them is not made
+    anew when a RabbitMQ that was away is back: no tick would come any more.
+    """
 
     Entry = SteadyEntry
+    producer = None
+
+    def apply_entry(self, entry: ScheduleEntry, producer: None = None) -> None:
+        """Send the task. One that cannot be sent is said in a line: the next one comes soon."""
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+        except SchedulingError as error:
+            logger.warning("%s", error)
 
 
 def run() -> None:

@@ -219,10 +219,19 @@ def deliver_again_and_again() -> None:
     doorbell._send = send
 
 
-def assign(to: list[int], double: bool = False, earlier: bool = False) -> None:
-    """See `work.assign`. Its bells may ring more than once, and its clock may be set back."""
+def ring_for_nobody() -> None:
+    """No message of this process arrives."""
+    from engine import doorbell
+
+    doorbell._send = lambda *_: True
+
+
+def assign(to: list[int], double: bool = False, silent: bool = False, earlier: bool = False) -> None:
+    """See `work.assign`. Its bells may ring more than once or not at all, and its clock may be set back."""
     if double:
         deliver_again_and_again()
+    if silent:
+        ring_for_nobody()
     if earlier:
         set_back()
     work.assign(to)

@@ -109,7 +109,7 @@ def test_a_broker_that_is_emptied_costs_no_work(broker: Broker, stack: Stack) ->
         broker.empty(stack)
     # Those who were connected before are still heard: the beat, to which nobody new comes.
     stack.story_of_the_end(DONE_ONCE, 3)
-    stack.do("assign", to=[3])
+    stack.do("assign", to=[3], silent=True)
     stack.story_of_the_end(DONE_ONCE, AGENTS)
 
 
@@ -128,3 +128,5 @@ def test_a_broker_that_is_killed_costs_no_work(broker: Broker, stack: Stack) -> 
     stack.story_of_the_end(DONE_ONCE, AGENTS)
     stack.do("assign", to=[0, 1])
     stack.story_of_the_end(DONE_ONCE, AGENTS + 2)
+    stack.do("assign", to=[2, 3], silent=True)  # the beat, too, has found its broker again
+    stack.story_of_the_end(DONE_ONCE, AGENTS + 4)
