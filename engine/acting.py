@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
-from agents.models import Run, RunAction
+from agents.models import ActionOutcome, Run, RunAction
 from agents.services.agents import worker_for
 from agents.services.runs import check_out, release
-from engine.applier import Applier
-from engine.caps import uses
+from engine.applier import Applier, check_cap
 from engine.ledger import Tally, past_outcomes, to_row, write_down
 from engine.meanwhile import SEEN, Meanwhile
-from engine.text.types import AgentReply
+from engine.outcomes import Outcome
+from engine.text.types import Action, AgentReply
 from engine.verbs.registry import BY_NAME
 from engine.verbs.scene import Scene
-from issues.actors import Person, Worker
+from issues.actors import Actor, Person, Worker
 from issues.effects import savepoint, service
 from issues.models import Comment, Issue
 from issues.policies import require_belonging
-from issues.refusals import Conflict, Refusal
+from issues.refusals import Conflict, Forbidden, Refusal
 from issues.services.comments import write_comment
 from issues.services.locks import lock_company, lock_issue
 
@@ -58,6 +59,49 @@ def act(*, actor: Person | Worker, issue: Issue, reply: AgentReply) -> Acted:
     return acted
 
 
+Done = TypeVar("Done")
+
+
+def do_as_verbs(actor: Actor, issue: Issue | None, verbs: Sequence[tuple[str, str]], do: Callable[[], Done]) -> Done:
+    """Do by a call of its own what these verbs do on the issue (None: the run's), each with its argument. In an agent's
+    run they count as verbs: under the run's caps, all or none, and in its ledger, denied ones too. A person has no
+    caps, and an agent that acts outside of any run has no ledger: both just do it.
+
+    Raises what `do` raises, and Forbidden over a cap.
+    """
+    if not isinstance(actor, Worker) or actor.run is None or not verbs:
+        return do()
+    done = _do_as_verbs(actor, actor.run, issue or actor.home, verbs, do)
+    if isinstance(done, Forbidden):
+        raise done
+    return done
+
+
+@service
+def _do_as_verbs(
+    actor: Worker, run: Run, issue: Issue | None, verbs: Sequence[tuple[str, str]], do: Callable[[], Done]
+) -> Done | Forbidden:
+    if issue is None:
+        raise Conflict("The run's issue was deleted.")
+    if any(BY_NAME[verb].makes_issues for verb, _ in verbs):
+        lock_company(issue.company)
+    run = _held(run)
+    before = Tally.of(past_outcomes(run))
+    actions = [Action(verb, args, None, line) for line, (verb, args) in enumerate(verbs, 1)]
+    done: Done | Forbidden
+    try:
+        for verb, _ in verbs:
+            check_cap(issue.company, BY_NAME[verb], before.used[verb])
+        with savepoint():
+            done = do()
+        outcome, reason = ActionOutcome.APPLIED, ""
+    except Forbidden as refusal:
+        done, outcome, reason = refusal, ActionOutcome.DENIED, str(refusal)
+    outcomes = [Outcome(ordinal, action, outcome, reason) for ordinal, action in enumerate(actions, before.actions)]
+    write_down(Scene(actor, issue, run), outcomes)
+    return done
+
+
 def _held(run: Run) -> Run:
     """The run's row, held: of two calls at once the second goes on from where the first ended."""
     runs = Run.objects.live().select_for_update(of=("self",)).select_related("agent__company", "chain_member__user")
@@ -71,9 +115,7 @@ def _perform_in(run: Run, actor: Worker, issue: Issue, reply: AgentReply) -> Act
     scene = Scene(actor, lock_issue(issue), run, prose=reply.prose)
     # Who was shown a prompt may not have seen what people did since; who reads by the API has looked for itself.
     was_shown = run.issue_id == issue.pk and SEEN in run.prompt_facts
-    before = Tally.of(past_outcomes(run))
-    before = replace(before, used=before.used | uses(run))  # what plain calls did counts, too
-    return _perform(scene, reply, Meanwhile(run, scene.issue) if was_shown else None, before)
+    return _perform(scene, reply, Meanwhile(run, scene.issue) if was_shown else None, Tally.of(past_outcomes(run)))
 
 
 def _perform(scene: Scene, reply: AgentReply, meanwhile: Meanwhile | None, before: Tally) -> Acted:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.models import ActionOutcome
-from engine.caps import cap_of
 from engine.ledger import NOTHING_YET, Tally
 from engine.meanwhile import Meanwhile
 from engine.outcomes import Outcome
@@ -17,6 +16,7 @@ from engine.verbs.base import Effect, Request, Verb
 from engine.verbs.registry import BY_NAME
 from engine.verbs.scene import Scene
 from issues.effects import savepoint
+from issues.models import Company
 from issues.refusals import Forbidden, NeedsApproval, Refusal
 from issues.services.locks import lock_issue
 
@@ -26,6 +26,13 @@ MOST_APPROVALS = 10
 
 class _TakenBack(Exception):
     """Ends a rehearsal."""
+
+
+def check_cap(company: Company, verb: Verb, used: int) -> None:
+    """Forbidden for a run that has tried the verb as often as it may."""
+    cap: int | None = company.action_caps.get(verb.name, verb.cap)
+    if cap is not None and used >= cap:
+        raise Forbidden(f"More than {cap} of /{verb.name} in one run.")
 
 
 class Applier:
@@ -63,9 +70,11 @@ class Applier:
     def _perform(self, ordinal: int, action: Action) -> None:
         verb = BY_NAME[action.verb]
         self.scene.ordinal = ordinal
-        cap = self._cap(verb)
-        if cap is not None and self._used[verb.name] >= cap:
-            self._end(ordinal, action, ActionOutcome.DENIED, f"More than {cap} of /{verb.name} in one run.")
+        try:
+            if self.scene.run is not None:  # people have no caps: nothing of theirs runs away
+                check_cap(self.scene.company, verb, self._used[verb.name])
+        except Forbidden as refusal:
+            self._refuse(ordinal, action, refusal)
             return
         self._used[verb.name] += 1
         self._freshen()
@@ -81,12 +90,6 @@ class Applier:
             self._refuse(ordinal, action, refusal)
         else:
             self._end(ordinal, action, ActionOutcome.APPLIED, " ".join(effect.remarks), effect)
-
-    def _cap(self, verb: Verb) -> int | None:
-        """How many of the verb the run may try. People have no caps: nothing of theirs runs away."""
-        if self.scene.run is None:
-            return None
-        return cap_of(self.scene.company, verb.name)
 
     def _end(
         self, ordinal: int, action: Action, outcome: ActionOutcome, reason: str, effect: Effect | None = None

@@ -51,8 +51,9 @@ The prose of a `text` becomes the comment. Other than in a reply, a line that lo
 refuses the whole call, before anything is done. Under an `Idempotency-Key` it is done once, however often it is sent.
 
 A person acts with the rights of their role, without approvals and caps; what an agent keeps for itself or makes as its
-work is not for them. An agent acts in the run of its key or its checkout, whose caps and depth hold from call to call.
-Without either, each call is a run of its own.
+work is not for them. An agent acts in the run of its key or its checkout, whose caps and depth hold from call to call,
+and in which what it does by the API's other calls counts as the verb that does the same. Without either, each call of
+`actions` is a run of its own, and other calls are bounded by policy alone.
 """
 
 BODIES = {

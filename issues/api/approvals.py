@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from rest_framework import serializers
 
-from engine.caps import check_cap
+from engine.acting import do_as_verbs
 from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST
 from issues.models import Approval, ApprovalKind, ApprovalStatus
@@ -124,8 +124,12 @@ class IssueRequests(Resource):
     def post(self, *, identifier: str, form: Mapping[str, Any]) -> Approval:
         """Ask the board for a yes before something is done."""
         scope, issue = issue_in_scope(self.actor, identifier)
-        check_cap(scope.actor, "request-approval")
-        return request_approval(actor=scope.actor, issue=issue, **form)
+        return do_as_verbs(
+            scope.actor,
+            issue,
+            [("request-approval", form["title"])],
+            lambda: request_approval(actor=scope.actor, issue=issue, **form),
+        )
 
 
 class IssueQuestions(Resource):
@@ -133,8 +137,12 @@ class IssueQuestions(Resource):
     def post(self, *, identifier: str, form: Mapping[str, Any]) -> Approval:
         """Ask the issue's responsible person for a fact or a decision."""
         scope, issue = issue_in_scope(self.actor, identifier)
-        check_cap(scope.actor, "ask")
-        return ask_question(actor=scope.actor, issue=issue, **form)
+        return do_as_verbs(
+            scope.actor,
+            issue,
+            [("ask", form["question"])],
+            lambda: ask_question(actor=scope.actor, issue=issue, **form),
+        )
 
 
 def _visible(actor: Actor) -> QuerySet[Approval]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from engine.acting import do_as_verbs
 from issues.api.issue_shapes import IssueLinkShape, links
 from issues.keysets import Order
 from issues.models import Issue
@@ -40,7 +41,12 @@ class Blockers(Resource):
         """The issue waits for them; an open one moves it to blocked. Answers the issue."""
         scope, issue = issue_in_scope(self.actor, identifier)
         blockers = issues_named(scope, form["blockers"], "blockers")
-        return add_blockers(actor=scope.actor, issue=issue, blockers=blockers)
+        return do_as_verbs(
+            scope.actor,
+            issue,
+            [("blocked-by", ", ".join(form["blockers"]))],
+            lambda: add_blockers(actor=scope.actor, issue=issue, blockers=blockers),
+        )
 
 
 class BlockerItem(Resource):
@@ -48,4 +54,10 @@ class BlockerItem(Resource):
     def delete(self, *, identifier: str, blocker: str) -> None:
         """When none is left open, the issue moves to todo."""
         scope, issue = issue_in_scope(self.actor, identifier)
-        remove_blockers(actor=scope.actor, issue=issue, blockers=[scope.issue(blocker)])
+        ended = scope.issue(blocker)
+        do_as_verbs(
+            scope.actor,
+            issue,
+            [("unblock", blocker)],
+            lambda: remove_blockers(actor=scope.actor, issue=issue, blockers=[ended]),
+        )

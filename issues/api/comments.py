@@ -9,10 +9,10 @@ from typing import Any
 from django.db.models import QuerySet
 from rest_framework import serializers
 
-from engine.caps import check_cap
-from issues.actors import Worker
+from engine.acting import do_as_verbs
+from issues.actors import Actor, Worker
 from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
-from issues.models import Comment, Reaction, ReactionKind
+from issues.models import Comment, Issue, Reaction, ReactionKind
 from issues.refusals import NotFound
 from issues.rest.paging import Page
 from issues.rest.references import handles_named
@@ -82,12 +82,21 @@ class Comments(Resource):
         would call can be asked before, at `/api/mentions`."""
         scope, issue = issue_in_scope(self.actor, identifier)
         without = handles_named(form.get("without", ()))
-        if isinstance(scope.actor, Worker) and scope.actor.home != issue:
-            check_cap(scope.actor, "comment-on")
-        comment = write_comment(actor=scope.actor, issue=issue, body=form["body"], without=without)
+        comment = do_as_verbs(
+            scope.actor,
+            issue,
+            _verbs(scope.actor, issue),
+            lambda: write_comment(actor=scope.actor, issue=issue, body=form["body"], without=without),
+        )
         mentioned = mentioned_in(scope.company, comment.body)
         vars(comment).update(unknown=mentioned.unknown, ambiguous=mentioned.ambiguous)
         return comment
+
+
+def _verbs(actor: Actor, issue: Issue) -> list[tuple[str, str]]:
+    """What an agent does by it: on the issue that its run is on it answers, as by the prose of a reply."""
+    at_hand = isinstance(actor, Worker) and actor.home is not None and actor.home.pk == issue.pk
+    return [] if at_hand else [("comment-on", issue.identifier)]
 
 
 class CommentItem(Resource):

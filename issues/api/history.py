@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from engine.acting import do_as_verbs
 from issues.api.issue_shapes import IssueShape, issue_whole
 from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Activity, ActorKind, Finding, Issue, Verdict
@@ -80,5 +81,11 @@ class IssueVerdict(Resource):
     def post(self, *, identifier: str, form: Mapping[str, Any]) -> Issue:
         """A reviewer's verdict on an issue in review: the last accept sets it done, send-back returns it to work."""
         scope, issue = issue_in_scope(self.actor, identifier)
-        give_verdict(actor=scope.actor, issue=issue, verdict=Verdict(form["verdict"]), note=form.get("note", ""))
+        verdict, note = Verdict(form["verdict"]), form.get("note", "")
+        do_as_verbs(
+            scope.actor,
+            issue,
+            [("review", verdict.value)],
+            lambda: give_verdict(actor=scope.actor, issue=issue, verdict=verdict, note=note),
+        )
         return issue_whole(scope, identifier)

@@ -10,10 +10,10 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from engine.caps import check_cap
+from engine.acting import do_as_verbs
 from issues.api.issue_queries import ORDERS, IssueQuery, filtered
 from issues.api.issue_shapes import IssueRowShape, IssueShape, as_whole, etag, issue_rows, issue_whole
-from issues.models import Issue, Status
+from issues.models import Issue, Priority, Status
 from issues.refusals import Stale
 from issues.rest.paging import Page
 from issues.rest.problems import Malformed, refused
@@ -34,6 +34,9 @@ from issues.services.changes import change_issue
 from issues.services.issues import create_issue, delete_issue
 
 TAG = "Issues"
+_VERBS = {"status": "status", "priority": "priority", "assignee": "assign", "labels": "label"}
+"""What a field is set by where an agent writes verbs."""
+
 _ETAG = re.compile(r'(?:W/)?"([0-9]{1,9})"')
 
 
@@ -87,8 +90,12 @@ class Issues(Resource):
         """It gets the next number. Its agent is woken when it is in todo or in progress; so are agents it mentions."""
         scope = scope_of(self.actor, form["company"])
         fields = _resolved(scope, form)
-        check_cap(scope.actor, "create-issue")
-        issue = create_issue(actor=scope.actor, company=scope.company, **fields)
+        issue = do_as_verbs(
+            scope.actor,
+            fields.get("parent"),
+            [("create-issue", form["title"])],
+            lambda: create_issue(actor=scope.actor, company=scope.company, **fields),
+        )
         issue = as_whole(issue, labels=fields.get("labels", ()), blockers=fields.get("blockers", ()))
         return Answer(issue, headers={"ETag": etag(issue)})
 
@@ -120,10 +127,14 @@ class IssueItem(Resource):
         """Change what is given, all or nothing. A stale write is answered with the issue as it is now (`current`)."""
         scope, issue = issue_in_scope(self.actor, identifier)
         fields = _resolved(scope, form)
-        if "assignee" in fields:
-            check_cap(scope.actor, "assign")
+        version = self._if_match()
         try:
-            change_issue(actor=scope.actor, issue=issue, if_version=self._if_match(), **fields)
+            do_as_verbs(
+                scope.actor,
+                issue,
+                [(verb, f"{_written(form[field])} on {identifier}") for field, verb in _VERBS.items() if field in form],
+                lambda: change_issue(actor=scope.actor, issue=issue, if_version=version, **fields),
+            )
         except Stale as stale:
             return _with_current(stale, issue_whole(scope, identifier))
         return _answer(scope, identifier)
@@ -161,6 +172,13 @@ def _with_current(stale: Stale, issue: Issue) -> Response:
     answer = refused(stale, current=IssueShape().to_representation(issue))
     answer["ETag"] = etag(issue)
     return answer
+
+
+def _written(value: Any) -> str:
+    """The value of a field as an agent would write it behind the verb."""
+    if isinstance(value, Priority):
+        return value.slug
+    return ", ".join(value) if isinstance(value, list) else "none" if value is None else str(value)
 
 
 def _resolved(scope: Scope, form: Mapping[str, Any]) -> dict[str, Any]:

@@ -191,6 +191,49 @@ class TestAgents:
         ended = [outcomes(ada_api.post(PATH, {"text": f"/label l{number}"}))[0][1] for number in range(12)]
         assert ended == ["approval"] * 10 + ["denied"] * 2
 
+    def test_so_they_do_whichever_door_it_takes(
+        self, ada_api: Api, ada: Agent, founder: Person, company: Company, issue: Issue
+    ) -> None:
+        other = build.issue(company, "Other")
+        for verb, cap in (("create-issue", 1), ("comment-on", 1)):
+            set_cap(actor=founder, company=company, verb=verb, cap=cap)
+        run = ada_api.post("issues/ACME-1/checkout")["run"]
+        tried = [
+            ada_api.post("issues", {"title": "A part", "parent": "ACME-1"}),
+            ada_api.post("issues", {"title": "One more", "parent": "ACME-1"}),
+            ada_api.post("issues/ACME-1/comments", {"body": "An answer."}),
+            ada_api.post("issues/ACME-2/comments", {"body": "A word."}),
+            ada_api.post("issues/ACME-2/comments", {"body": "Another."}),
+            ada_api.patch("issues/ACME-1", {"status": "in_progress", "priority": "high"}),
+            ada_api.patch("issues/ACME-2", {"status": "cancelled"}),
+            ada_api.post("issues/ACME-1/blockers", {"blockers": ["ACME-2"]}),
+            ada_api.delete("issues/ACME-1/blockers/ACME-2"),
+            ada_api.post("issues/ACME-1/questions", {"question": "Which?"}),
+            ada_api.post("issues/ACME-1/requests", {"title": "May I?"}),
+        ]
+        assert [answer.status for answer in tried] == [201, 403, 201, 201, 403, 200, 403, 201, 204, 201, 201]
+        assert tried[1]["detail"] == "More than 1 of /create-issue in one run."
+        rows = RunAction.objects.filter(run=run).order_by("ordinal").values_list("verb", "args", "outcome")
+        assert list(rows) == [
+            ("create-issue", "A part", "applied"),
+            ("create-issue", "One more", "denied"),
+            ("comment-on", "ACME-2", "applied"),
+            ("comment-on", "ACME-2", "denied"),
+            ("status", "in_progress on ACME-1", "applied"),
+            ("priority", "high on ACME-1", "applied"),
+            ("status", "cancelled on ACME-2", "denied"),
+            ("blocked-by", "ACME-2", "applied"),
+            ("unblock", "ACME-2", "applied"),
+            ("ask", "Which?", "applied"),
+            ("request-approval", "May I?", "applied"),
+        ]
+        assert Activity.objects.filter(kind="action.refused", issue=other).count() == 2
+        assert Issue.objects.filter(parent=issue).count() == 1
+
+    def test_outside_of_a_checkout_other_doors_are_as_for_anybody(self, ada_api: Api, issue: Issue) -> None:
+        assert ada_api.post("issues", {"title": "A part", "parent": "ACME-1"}).status == 201
+        assert not RunAction.objects.exists()
+
     def test_what_was_tried_in_vain_stands_in_the_timeline_with_its_run(self, ada_api: Api, issue: Issue) -> None:
         run = ada_api.post("issues/ACME-1/checkout")["run"]
         ada_api.post(PATH, {"text": "/priority soon"})
