@@ -47,17 +47,22 @@ def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
     another; there a person's wakeups, then by the issue's priority, then the oldest."""
     at_work = AtWork.now()
     due = (
-        Wakeup.objects.filter(
-            state=WakeupState.PENDING,
-            due_at__lte=now,
-            agent__status=AgentStatus.ACTIVE,
-            company__status=CompanyStatus.ACTIVE,
-        )
-        .exclude(Q(issue__in=at_work.issues) | Q(agent__in=at_work.full_agents) | Q(company__in=at_work.full_companies))
+        startable(now, at_work)
         .order_by(*at_work.fewest_runs_first(), Case(When(member=None, then=1), default=0), "issue__priority", "pk")
         .values_list("agent_id", "issue_id")[:CANDIDATES]
     )
     yield from dict.fromkeys(due)
+
+
+def startable(due: datetime.datetime, at_work: AtWork) -> QuerySet[Wakeup]:
+    """Wakeups that are due by then, of agents and companies at work that have a place for another run, on issues that
+    nobody holds."""
+    return Wakeup.objects.filter(
+        state=WakeupState.PENDING,
+        due_at__lte=due,
+        agent__status=AgentStatus.ACTIVE,
+        company__status=CompanyStatus.ACTIVE,
+    ).exclude(Q(issue__in=at_work.issues) | Q(agent__in=at_work.full_agents) | Q(company__in=at_work.full_companies))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from agents.models import Run, Wakeup, WakeupState
+from agents.models import Agent, Run, Wakeup, WakeupState
+from agents.services.agents import TERMINATED
 from agents.services.runs import consume_wakeups
 from agents.services.wakeups import JOIN_TRIES, ring_after_commit
 from engine.gate import ASK_AGAIN, Wait
@@ -82,13 +83,26 @@ def _due(tries: int, wait: float | None) -> datetime.datetime:
 
 def _return(wakeups: Sequence[Wakeup], *, due_at: datetime.datetime, because: str, **values: Any) -> None:
     """Make claimed wakeups pending again, with these values; where one has a pending twin, that stands for it. Of equal
-    ones, which a run has when the second came before its prompt was built, the first stands for all."""
+    ones, which a run has when the second came before its prompt was built, the first stands for all. Of an agent that
+    was terminated meanwhile they end, as its pending ones did."""
+    if not wakeups or _end_unheard(wakeups):
+        return
     values |= {"due_at": due_at, "waiting_because": because[:300]}
     first = {wakeup.key: wakeup for wakeup in reversed(wakeups)}
     _return_unequal(list(first.values()), values)
     for wakeup in wakeups:
         if wakeup is not first[wakeup.key]:
             _return_unequal([wakeup], values)
+
+
+def _end_unheard(wakeups: Sequence[Wakeup]) -> bool:
+    """Whether the agent was terminated, and these wakeups of one run of its ended therefore."""
+    if Agent.objects.present().filter(pk=wakeups[0].agent_id).exists():
+        return False
+    Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in wakeups]).update(
+        state=WakeupState.STALE, ended_because=TERMINATED, ended_at=timezone.now()
+    )
+    return True
 
 
 def _return_unequal(wakeups: Sequence[Wakeup], values: Mapping[str, Any]) -> None:

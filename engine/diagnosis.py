@@ -15,8 +15,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.adapters.base import ErrorKind
-from agents.models import Adapter, Agent, Breaker, CompanyProvider, Pulse, Run, Wakeup, WakeupState
+from agents.models import Adapter, Agent, Breaker, CompanyProvider, Pulse, Run
 from agents.services.breakers import IN_WORDS
+from engine.claim import AtWork, startable
 from engine.routing import NoProvider, choose_endpoint
 from issues.models import WorkspaceFile
 from issues.sealing import Unsealable, unseal
@@ -181,8 +182,7 @@ def _stuck_runs() -> Check:
 
 def _late_wakeups() -> Check:
     """Wakeups that could start and do not: due for long, and no reason written down."""
-    due = timezone.now() - WAITS_TOO_LONG
-    late = Wakeup.objects.filter(state=WakeupState.PENDING, due_at__lt=due, waiting_because="", agent__status="active")
+    late = startable(timezone.now() - WAITS_TOO_LONG, AtWork.now()).filter(waiting_because="")
     if late.exists():
         return Check("wakeups", f"{late.count()} wait since over two minutes", "Is a worker at work, with free slots?")
     return Check("wakeups", "none waits without a reason")

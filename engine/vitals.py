@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from django.db.models import Count, Min, Sum
 from django.utils import timezone
 
-from agents.models import AgentStatus, Breaker, Pulse, Run, RunState, Spending, Wakeup, WakeupState
+from agents.models import Breaker, Pulse, Run, RunState, Spending, Wakeup, WakeupState
 from agents.services.spending import this_month
-from issues.models import CompanyStatus
+from engine.claim import AtWork, startable
 
 WINDOW = datetime.timedelta(hours=1)
 """How far back runs that ended are counted."""
@@ -54,16 +54,12 @@ class Spent:
 
 
 def read_vitals() -> Vitals:
-    """In seven queries, none of which grows with what ever was."""
+    """In eight queries, none of which grows with what ever was."""
     now = timezone.now()
     beat = Pulse.objects.filter(name="tick").values_list("felt_at", flat=True).first()
     pending = Wakeup.objects.filter(state=WakeupState.PENDING)
-    due = pending.filter(
-        due_at__lte=now,
-        waiting_because="",
-        agent__status=AgentStatus.ACTIVE,
-        company__status=CompanyStatus.ACTIVE,
-    ).aggregate(count=Count("pk"), oldest=Min("due_at"))
+    startable_now = startable(now, AtWork.now()).filter(waiting_because="")
+    due = startable_now.aggregate(count=Count("pk"), oldest=Min("due_at"))
     ended = Run.objects.filter(ended_at__gt=now - WINDOW)
     counts = dict(ended.order_by().values_list("state").annotate(count=Count("pk")))
     timed = ended.filter(state=RunState.SUCCEEDED, started_at__isnull=False).order_by("-ended_at")

@@ -24,6 +24,9 @@ from issues.services.inbox import tell_board
 from issues.services.locks import lock_company
 from issues.texts import check_line, check_text
 
+TERMINATED = "The agent was terminated."
+"""Why its wakeups end."""
+
 _LINES = {"name": 120, "role": 60, "title": 120, "description": 300, "provider": 40, "model": 120}
 _TEXTS = {"instructions": 60_000, "knowledge": 15_000, "script": 60_000}
 _CHOICES: dict[str, list[str]] = {
@@ -140,7 +143,7 @@ def terminate_agent(*, actor: Actor, agent: Agent) -> Agent:
         frm=(AgentStatus.ACTIVE, AgentStatus.PAUSED, AgentStatus.PENDING),
     )
     Wakeup.objects.filter(agent=agent, state=WakeupState.PENDING).update(
-        state=WakeupState.STALE, ended_because="The agent was terminated.", ended_at=timezone.now()
+        state=WakeupState.STALE, ended_because=TERMINATED, ended_at=timezone.now()
     )
     agent.reports.update(manager=agent.manager)
     if isinstance(actor, Worker):

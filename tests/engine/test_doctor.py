@@ -12,9 +12,11 @@ from django.db import connection
 from django.utils import timezone
 
 from agents.models import Pulse, Wakeup
+from agents.services.runs import cancel_run
 from engine.diagnosis import Check, examine
 from engine.sweep import show_life
 from issues.models import WorkspaceFile
+from issues.services.companies import pause_company
 from issues.services.files import write_file
 from tests import build
 
@@ -55,6 +57,20 @@ def test_a_wakeup_that_waits_without_a_reason_is_found() -> None:
     assert found("wakeups").is_well
     Wakeup.objects.update(due_at=timezone.now() - timedelta(minutes=5))
     assert not found("wakeups").is_well
+
+
+def test_one_whose_agent_is_at_work_or_whose_company_is_paused_has_its_reason() -> None:
+    company, owner = build.company_with_founder()
+    ada = build.agent(company, "Ada", provider="scripted", script="- reply: yes")
+    build.issue(company, assignee=ada)
+    Wakeup.objects.update(due_at=timezone.now() - timedelta(minutes=5))
+    run = build.at_work(ada, build.issue(company)).run
+    assert run is not None
+    assert found("wakeups").is_well
+    cancel_run(actor=owner, run=run)
+    assert not found("wakeups").is_well
+    pause_company(actor=owner, company=company)
+    assert found("wakeups").is_well
 
 
 def test_texts_that_search_does_not_know_are_found_and_the_named_command_mends_it() -> None:

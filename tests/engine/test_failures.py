@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from agents.adapters.base import AdapterError, ErrorKind, StopReason, Usage
 from agents.models import Agent, ModelCall, Run, RunState, Wakeup, WakeupState
+from agents.services.agents import terminate_agent
 from engine import apply, preparing
 from engine.claim import claim_next
 from engine.completion import ANSWER_PLEASE
@@ -141,6 +142,15 @@ class TestRetryable:
         old, new = Wakeup.objects.order_by("pk")
         assert (old.state, new.state, new.tries) == (WakeupState.CONSUMED, WakeupState.PENDING, 1)
         assert InboxItem.objects.get().kind == InboxKind.FAILURE
+
+    def test_those_of_an_agent_that_was_terminated_meanwhile_end(
+        self, ada: Agent, issue: Issue, model: FakeModel, owner: Person
+    ) -> None:
+        model.answers = [failing(ErrorKind.OVERLOADED, retry_after=60)]
+        model.meanwhile = lambda: terminate_agent(actor=owner, agent=ada)
+        assert run_next().state == RunState.FAILED
+        wakeup = Wakeup.objects.get()
+        assert (wakeup.state, wakeup.ended_because) == (WakeupState.STALE, "The agent was terminated.")
 
     def test_the_issue_and_the_agent_are_free_at_once(self, ada: Agent, issue: Issue, model: FakeModel) -> None:
         model.answers = [failing(ErrorKind.OVERLOADED, retry_after=60)]

@@ -104,7 +104,7 @@ class TestWhoIsSentWhat:
         assert run is not None
         set_budget(actor=owner, company=company, tokens=100)
         with unit():
-            reserve(run, Cost(90, 0), starts_run=True)
+            reserve(run, Cost(90, 0), starts_run=False)
             settle(run, Cost(90, 0))
         build.approval(issue, "Publish it?", actor=worker)
         deliver()

@@ -241,7 +241,7 @@ def fill(company: Company) -> None:
     save_view(actor=owner, company=company, name="Mine", page=SavedView.Page.BOARD, query="only=for-me")
     write_note(actor=worker, issue=issue, key="idea", text="Ask Bob.")
     remember(actor=worker, issue=issue, text="Bob knows.")
-    reserve(worker.run, Cost(1, 1), starts_run=True)
+    reserve(worker.run, Cost(1, 1), starts_run=False)
     DryRun.objects.create(company=company, run=worker.run, member=owner.member)
     fire_routine(routine=build.routine(company, ada), now=timezone.now() + timedelta(days=2))
     build.provider(company)

@@ -155,7 +155,7 @@ class Scene:
         return set_budget(actor=self.owner, company=self.company, agent=agent, runs=5)
 
     def reservation(self) -> Reservation:
-        reserve(self.run, Cost(10, 10), starts_run=True)
+        reserve(self.run, Cost(10, 10), starts_run=False)
         return Reservation.objects.get()
 
     def spending(self, agent: Agent | None) -> Spending:

@@ -154,7 +154,7 @@ def test_a_budget_is_set_in_dollars_and_shown_with_what_is_used_and_set_aside(
     agent = build.agent(company, "Cleo", adapter="external")
     run = build.at_work(agent, build.issue(company, assignee=agent)).run
     assert isinstance(run, Run)
-    reserve(run, Cost(700, 2_000_000), starts_run=True)
+    reserve(run, Cost(700, 2_000_000), starts_run=False)
     Spending.objects.filter(agent=agent, month=this_month()).update(microdollars=3_000_000, unpriced_calls=2)
     said = text_of(page.get("/acme/settings/budgets/").content)
     for words in ("of $12.50", "$3.00", "$2.00 set aside", "2 calls of models without a known price"):
