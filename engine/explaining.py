@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, Wakeup, WakeupState
+from agents.services.runs import count_runs
 from engine.gate import Closed, open_route
 from issues.models import ApprovalStatus, CompanyStatus, Issue, Status
 from issues.services.inbox import answering_for
 from issues.services.transitions import outstanding_reviewers
+
+A_MOMENT = timedelta(minutes=1)
+"""Workers with room take what is due sooner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +50,15 @@ def _why_pending(wakeup: Wakeup) -> str:
     if wakeup.due_at > timezone.now():
         because = wakeup.waiting_because or "It waits."
         return f"@{handle} looks at it at {timezone.localtime(wakeup.due_at):%H:%M %Z}. {because}"
-    busy = wakeup.agent.runs.live().count() >= wakeup.agent.max_concurrent_runs
-    return f"@{handle} is at work elsewhere and comes next." if busy else f"@{handle} starts in a moment."
+    company = wakeup.agent.company
+    at_work = list(company.runs.live().values_list("agent", flat=True))
+    if at_work.count(wakeup.agent_id) >= wakeup.agent.max_concurrent_runs:
+        return f"@{handle} is at work elsewhere and comes next."
+    if len(at_work) >= company.max_concurrent_runs:
+        return f"@{handle} comes next: the company has {count_runs(len(at_work))} under way, its limit."
+    if wakeup.due_at < timezone.now() - A_MOMENT:
+        return f"@{handle} is due since {timezone.localtime(wakeup.due_at):%H:%M %Z} and starts when a worker has room."
+    return f"@{handle} starts in a moment."
 
 
 def _why_unasked(issue: Issue) -> str:

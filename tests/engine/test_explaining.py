@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from agents.models import Agent, Wakeup
 from agents.services.agents import pause_agent
-from engine.explaining import explain
+from engine.explaining import A_MOMENT, explain
 from issues.actors import Person
 from issues.models import Company, Issue, Status
 from issues.services.blockers import add_blockers
-from issues.services.companies import pause_company
+from issues.services.companies import change_company, pause_company
 from issues.services.issues import set_status
 from issues.services.reviews import set_reviewers
 from tests import build
@@ -38,6 +41,22 @@ def test_at_work(ada: Agent, quiet: Issue) -> None:
 
 def test_asked_a_moment_ago(company: Company, ada: Agent) -> None:
     assert "@ada" in reason(build.issue(company, assignee=ada))
+
+
+def test_what_is_due_and_has_no_room_says_where_there_is_none(company: Company, owner: Person) -> None:
+    cleo, dora = (scripted(company, name, "Hello.") for name in ("Cleo", "Dora"))
+    issue = build.issue(company, assignee=cleo)
+    assert reason(issue) == "@cleo starts in a moment."
+    due = timezone.now() - A_MOMENT - timedelta(seconds=1)
+    Wakeup.objects.update(due_at=due)
+    said = f"@cleo is due since {timezone.localtime(due):%H:%M %Z} and starts when a worker has room."
+    assert reason(issue) == said
+    change_company(actor=owner, company=company, max_concurrent_runs=1)
+    build.at_work(dora, build.issue(company))
+    assert reason(issue) == "@cleo comes next: the company has one run under way, its limit."
+    change_company(actor=owner, company=company, max_concurrent_runs=2)
+    build.at_work(cleo, build.issue(company))
+    assert reason(issue) == "@cleo is at work elsewhere and comes next."
 
 
 def test_nobody_has_it(company: Company, owner: Person) -> None:
