@@ -32,8 +32,8 @@ from issues.policies import Relation, agent_standing
 from issues.services.transitions import outstanding_reviewers
 from issues.sources import WakeupSource
 
-LEAN_WINDOW = 32_000
-"""Models with a window of so many tokens or less get the lean tier."""
+LEAN_WINDOW = 32_768
+"""Models with a window of so many tokens or less get the lean tier: what is sold as 32k is mostly this."""
 
 
 @service

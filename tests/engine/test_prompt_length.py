@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -9,6 +10,8 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from agents.models import Agent, ModelCall, RunState, Wakeup, WakeupState
+from agents.services.agents import edit_agent
+from engine.context import build_context
 from engine.preparing import make_leaner
 from engine.text.context import Limits, Tier
 from issues.models import InboxItem, Issue
@@ -34,6 +37,18 @@ def at_work(settings: Settings, **fields: Any) -> tuple[Agent, Issue]:
     ada = build.agent(company, "Ada", provider="openai", model="a-model-nobody-knows", **fields)
     build.skill(company, "Release notes", "Write what changed. " * 100)
     return ada, build.issue(company, "Export loses rows", assignee=ada)
+
+
+@pytest.mark.parametrize(("window", "tier"), [(8_192, "lean"), (32_768, "lean"), (32_769, "full"), (200_000, "full")])
+def test_the_models_window_decides_how_much_fixed_text_is_spent(
+    window: int, tier: str, settings: Settings, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "models.yaml").write_text(f"a-model-nobody-knows: {{context_window: {window}}}", "utf-8")
+    ada, issue = at_work(settings)
+    assert build_context(ada, issue, ()).tier == tier
+    pinned = edit_agent(actor=build.owner_of(ada.company), agent=ada, tier="lean" if tier == "full" else "full")
+    assert build_context(pinned, issue, ()).tier == pinned.tier
 
 
 def test_what_must_be_shown_and_does_not_fit_fails_the_run_with_the_sections_and_their_sizes() -> None:
@@ -79,7 +94,7 @@ def test_what_is_lean_already_is_not_sent_again() -> None:
     assert make_leaner(plain(tier=Tier.LEAN, limits=Limits(window=8_192))) is None
     leaner = make_leaner(plain(limits=Limits(window=200_000)))
     assert leaner is not None
-    assert (leaner.tier, leaner.limits.window) == (Tier.LEAN, 32_000)
+    assert (leaner.tier, leaner.limits.window) == (Tier.LEAN, 32_768)
 
 
 def test_another_failure_is_no_reason_to_ask_again(settings: Settings) -> None:
