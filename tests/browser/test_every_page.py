@@ -90,9 +90,8 @@ def test_the_focus_walks_through_a_page_and_is_always_seen(name: str, tab: Page)
         tab.keyboard.press("Tab")
         place = tab.evaluate("""() => {
           const element = document.activeElement;
-          const style = getComputedStyle(element.matches(".title, .said") ? element.parentElement : element);
-          const boxed = element.closest(".composer, .issue-row, .card, .inbox-item") ?? element;
-          const ring = [style, getComputedStyle(boxed)].some(
+          const boxed = element.closest(".composer") ?? element;
+          const ring = [getComputedStyle(boxed), getComputedStyle(element), getComputedStyle(element, "::after")].some(
             (one) => one.outlineStyle !== "none" || one.boxShadow !== "none");
           return { at: element.outerHTML.slice(0, 200), isBody: element === document.body, ring };
         }""")
