@@ -22,7 +22,7 @@ from agents.views.run_origins import causes_of, chain_of, moments_of, wakeups_of
 from engine.dry_runs import worst_case
 from engine.text.types import DropReason
 from issues.markdown import Place
-from issues.models import Comment
+from issues.models import Comment, Priority, Status
 from issues.names import Names, Wanted
 from issues.pages import Visit, company_page, is_partial, show
 
@@ -31,6 +31,12 @@ MOST_DRY_RUNS = 5
 
 _ROWS = frozenset({"issue", "approval", "comment", "agent", "routine", "skill", "note", "finding", "observation"})
 """Names under which an action keeps the id of the row that it made: the page links to it and shows no numbers."""
+
+_WORDS = {
+    "status": {status.value: status.label for status in Status},
+    "priority": {priority.slug: str(priority.label) for priority in Priority},
+}
+"""What people call the values that an action keeps as words of the protocol."""
 
 _DROPPED = {
     DropReason.UNKNOWN_VERB: "there is no such verb",
@@ -102,7 +108,7 @@ def _context(visit: Visit, run: Run) -> dict[str, Any]:
         "dry_runs": list(run.dry_runs.select_related("member__user").order_by("-pk")[:MOST_DRY_RUNS]),
         "may_run_dry": not run.is_live and run.adapter == Adapter.LLM and bool(run.user_message) and run.issue_id,
         "worst_case": worst_case(run) if not run.is_live else None,
-        "caused": list(run.caused_wakeups.select_related("issue").order_by("pk")[:MOST_WOKEN]),
+        "caused": [(row, names.agents.get(row.agent_id)) for row in run.caused_wakeups.order_by("pk")[:MOST_WOKEN]],
     }
 
 
@@ -193,8 +199,10 @@ def _issues_named(actions: Sequence[RunAction]) -> frozenset[int]:
 
 
 def _named(key: str, value: Any, names: Names) -> Any:
-    """A reference by its name, everything else as it is."""
+    """A reference, a status and a priority by their names, everything else as it is."""
     if key == "blockers" and isinstance(value, list):
         return [names.issues[pk].identifier if pk in names.issues else "a deleted issue" for pk in value]
+    if isinstance(value, str):
+        return _WORDS.get(key, {}).get(value, value)
     somebody = names.refer(value) if isinstance(value, dict) else None
     return somebody.name if somebody else value

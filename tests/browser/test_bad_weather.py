@@ -60,7 +60,7 @@ def test_a_form_of_a_page_of_its_own_is_sent_once_too(tab: Page) -> None:
     tab.goto("/demo/issues/new/")
     tab.get_by_label("Title").fill("Opened by a double click")
     with slow(tab):
-        tab.get_by_role("button", name="Open the issue").dblclick()
+        tab.get_by_role("button", name="Create issue").dblclick()
         tab.wait_for_url("**/issues/DEMO-*/")
     tab.goto("/demo/issues/?text=double+click&group=none")
     expect(tab.locator("[data-row]", has_text="Opened by a double click")).to_have_count(1)

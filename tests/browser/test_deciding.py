@@ -77,7 +77,7 @@ def test_whom_a_new_issue_calls_is_shown_and_each_can_be_left_out(tab: Page) -> 
     wakes = tab.locator("[data-wakes-place]")
     expect(wakes).to_contain_text("Nobody is called @nobody")
     wakes.get_by_label("Wake Noor").uncheck()
-    tab.get_by_role("button", name="Open the issue").click()
+    tab.get_by_role("button", name="Create issue").click()
     tab.wait_for_url("**/issues/DEMO-*/")
     expect(tab.locator(".toast")).to_contain_text("Nobody is called @nobody.")
     tab.goto(f"{tab.url}wakeups/")

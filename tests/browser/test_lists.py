@@ -13,7 +13,7 @@ def open_child(tab: Page, title: str, parent: str) -> str:
     """A new issue below another one; its identifier."""
     tab.goto(f"/demo/issues/new/?status=backlog&parent={parent}")
     tab.get_by_label("Title").fill(title)
-    tab.get_by_role("button", name="Open the issue").click()
+    tab.get_by_role("button", name="Create issue").click()
     tab.wait_for_url("**/issues/DEMO-*/")
     return tab.url.rstrip("/").rsplit("/", 1)[-1]
 
@@ -166,7 +166,7 @@ def test_home_runs_and_inbox_follow_what_others_do(new_tab: NewTab) -> None:
     theirs.goto("/demo/issues/new/?status=todo")
     theirs.get_by_label("Title").fill("Followed everywhere")
     theirs.get_by_label("Assignee").select_option(label="Noor")
-    theirs.get_by_role("button", name="Open the issue").click()
+    theirs.get_by_role("button", name="Create issue").click()
     theirs.wait_for_url("**/issues/DEMO-*/")
     key = theirs.url.rstrip("/").rsplit("/", 1)[-1]
     expect(home.get_by_role("link", name=key, exact=True).first).to_be_visible(timeout=2_000)

@@ -44,7 +44,7 @@ def test_the_run_that_is_at_work_is_stopped_from_its_issue(tab: Page, slow_agent
     tab.goto("/demo/issues/new/")
     tab.get_by_label("Title").fill("Never to be finished")
     tab.get_by_label("Assignee").select_option(label=slow_agent)
-    tab.get_by_role("button", name="Open the issue").click()
+    tab.get_by_role("button", name="Create issue").click()
     facts = tab.locator("#facts")
     expect(facts).to_contain_text(f"{slow_agent} is at work in run")
     facts.get_by_role("button", name="Cancel the run").click()
@@ -75,7 +75,7 @@ def test_without_scripts_one_approves(new_tab: NewTab) -> None:
     tab.goto("/demo/issues/new/")
     tab.get_by_label("Title").fill("Guide: plain paper")
     tab.get_by_label("Assignee").select_option(label="Mara")
-    tab.get_by_role("button", name="Open the issue").click()
+    tab.get_by_role("button", name="Create issue").click()
     for _ in range(60):
         if tab.get_by_role("button", name="Approve").count():
             break

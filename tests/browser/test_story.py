@@ -17,7 +17,7 @@ def test_an_issue_is_worked_from_the_first_word_to_the_boards_yes(tab: Page) -> 
     tab.get_by_label("Title").fill(TITLE)
     tab.get_by_label("Description").fill("One page. Beans like sun.")
     tab.get_by_label("Assignee").select_option(label="Mara")
-    tab.get_by_role("button", name="Open the issue").click()
+    tab.get_by_role("button", name="Create issue").click()
     expect(tab.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
 
     # The assigned agent runs by itself; its comment and its actions land without a reload.

@@ -12,7 +12,7 @@ def open_issue(tab: Page, title: str, status: str = "Backlog") -> str:
     tab.goto("/demo/issues/new/")
     tab.get_by_label("Title").fill(title)
     tab.get_by_label("Status").select_option(label=status)
-    tab.get_by_role("button", name="Open the issue").click()
+    tab.get_by_role("button", name="Create issue").click()
     tab.wait_for_url("**/issues/DEMO-*/")
     return tab.url.rstrip("/").rsplit("/", 1)[-1]
 

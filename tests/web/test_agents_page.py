@@ -16,7 +16,7 @@ from tests.web.test_access import Browse
 
 def names(page: Client, query: str = "") -> list[str]:
     body = page.get(f"/acme/agents/{query}").content.decode()
-    return re.findall(r'<a class="name clip"[^>]*>([^<]*)</a>', body)
+    return re.findall(r'<a class="title clip"[^>]*>([^<]*)</a>', body)
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_a_note_is_changed_and_deleted(page: Client, ada: Agent) -> None:
     page.post(f"{PAGE}notes/{note.pk}/", {"text": "Only the import."})
     assert "Only the import." in page.get(PAGE).content.decode()
     page.post(f"{PAGE}notes/{note.pk}/", {"text": "Only the import.", "delete": "yes"})
-    assert "It has written no notes." in page.get(PAGE).content.decode()
+    assert "No notes yet" in page.get(PAGE).content.decode()
 
 
 def test_an_observation_is_changed_and_deleted(page: Client, ada: Agent) -> None:

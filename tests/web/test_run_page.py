@@ -104,7 +104,7 @@ def test_a_call_is_told_with_its_tries_and_the_price_that_it_was_reckoned_by(
     body = page.get(f"/acme/runs/{run.pk}/").content
     row = text_of(body.split(b'aria-label="Model calls"')[1].split(b"<tbody>")[1].split(b"</tbody>")[0])
     assert row.startswith("1 fake-1 2,000 500 7 4")
-    assert row.endswith("s 2 end $0.00 –")
+    assert row.endswith("s 2 ended by itself $0.00 –")
     assert "Reckoned by $2.50 a million tokens of input, $0.25 cached, $10 of output." in text_of(body)
 
 
@@ -174,7 +174,7 @@ def test_the_outcome_is_one_line_of_words(page: Client, company: Company) -> Non
 
 def test_an_action_shows_names_and_links_and_no_ids(page: Client, company: Company) -> None:
     other = build.issue(company, "Elsewhere")
-    reply = "/blocked-by ACME-1\n/comment-on ACME-1\n```\nLook.\n```\n/request-approval May I?"
+    reply = "/priority high\n/blocked-by ACME-1\n/comment-on ACME-1\n```\nLook.\n```\n/request-approval May I?"
     issue = build.issue(company, assignee=scripted(company, "Cleo", reply))
     run = run_next()
     body = page.get(f"/acme/runs/{run.pk}/").content.decode()
@@ -184,6 +184,7 @@ def test_an_action_shows_names_and_links_and_no_ids(page: Client, company: Compa
     assert f'href="/acme/approvals/{issue.approvals.get().pk}/"' in actions
     said_there = text_of(actions.encode())
     assert "blockers was none now ACME-1" in said_there
+    assert "priority was None now High" in said_there
     assert "comment was" not in said_there
     assert "approval was" not in said_there
 
