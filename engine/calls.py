@@ -28,10 +28,18 @@ def write_calls(
     purpose: str = HEARTBEAT,
 ) -> None:
     """Write down each call that was answered, and the one that failed after them."""
-    rows = [_row(run, route, entry, call.usage, purpose=purpose, **_answered(call, run.company)) for call in calls]
-    if failure is not None:
-        rows.append(_row(run, route, entry, failure.usage, purpose=purpose, **_failed(failure, run.company)))
-    ModelCall.objects.bulk_create(rows)
+    made: list[Completion | AdapterError] = [*calls, *([failure] if failure is not None else [])]
+    of_run = {"run": run, "attempt": run.attempt, "purpose": purpose}
+    ModelCall.objects.bulk_create(_row(run.company, route, entry, call, **of_run) for call in made)
+
+
+def write_call(
+    company: Company, purpose: str, route: Route, entry: ModelEntry, call: Completion | AdapterError, **fields: Any
+) -> Cost:
+    """Write down a call that was made beside all runs, answered or failed; what it cost. `fields` of the row stand
+    above what the call says of itself."""
+    _row(company, route, entry, call, purpose=purpose, **fields).save(force_insert=True)
+    return cost_of([call.usage], entry)
 
 
 def cost_of(usages: Sequence[Usage], entry: ModelEntry) -> Cost:
@@ -69,11 +77,13 @@ _FIGURES = (
 )  # fmt: skip
 
 
-def _row(run: Run, route: Route, entry: ModelEntry, usage: Usage, **fields: Any) -> ModelCall:
+def _row(
+    company: Company, route: Route, entry: ModelEntry, call: Completion | AdapterError, **fields: Any
+) -> ModelCall:
+    usage = call.usage
+    told = _answered(call, company) if isinstance(call, Completion) else _failed(call, company)
     return ModelCall(
-        company=run.company,
-        run=run,
-        attempt=run.attempt,
+        company=company,
         provider=route.name,
         model=route.model,
         input_tokens=usage.input_tokens,
@@ -83,7 +93,7 @@ def _row(run: Run, route: Route, entry: ModelEntry, usage: Usage, **fields: Any)
         reasoning_tokens=usage.reasoning_tokens,
         cost_microdollars=microdollars(entry, usage),
         price=price_used(entry, usage),
-        **fields,
+        **(told | fields),
     )
 
 

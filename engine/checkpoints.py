@@ -17,12 +17,12 @@ from agents.adapters.base import AdapterError, Completion, Message, ModelRequest
 from agents.adapters.loop import model_loop
 from agents.adapters.reasoning import visible_text
 from agents.catalogue import ModelEntry
-from agents.models import Checkpoint, ModelCall, Reservation, Run
+from agents.models import Checkpoint, Reservation, Run
 from agents.own_models import entry_for
 from agents.services.breakers import note_answer, note_failure
-from agents.services.spending import Cost, OverBudget, reserve, settle
-from engine.calls import price_used
-from engine.ceiling import microdollars, request_ceiling
+from agents.services.spending import OverBudget, reserve, settle
+from engine.calls import write_call
+from engine.ceiling import request_ceiling
 from engine.gate import Closed, Wait, first_open
 from engine.meters import meter_for
 from engine.participants import author
@@ -89,7 +89,7 @@ def checkpoint_after(run: Run) -> None:
     except AdapterError as error:
         with database_turn():
             note_failure(task.run.company, called(task.route), error)
-            _note(task, masked(error.message, task.run.company), failure=error)
+            _note(task, masked(error.message, task.run.company), error)
         return
     with database_turn():
         note_answer(task.route.key)
@@ -179,9 +179,9 @@ def _store(task: _Task, completion: Completion) -> None:
         proposal = read_proposal(masked(visible_text(completion.text), task.run.company))
         fields = advance(task.fields, proposal, {f"comment {comment.id}" for comment in task.comments})
     except CheckpointRefused as refusal:
-        _note(task, str(refusal), completion=completion)
+        _note(task, str(refusal), completion)
         return
-    _account(task, completion=completion)
+    _account(task, completion)
     try:
         with savepoint():
             _write(task, fields=to_plain(fields))
@@ -190,11 +190,9 @@ def _store(task: _Task, completion: Completion) -> None:
 
 
 @service
-def _note(
-    task: _Task, problem: str, *, completion: Completion | None = None, failure: AdapterError | None = None
-) -> None:
+def _note(task: _Task, problem: str, call: Completion | AdapterError) -> None:
     log.warning("checkpoint.refused", issue=task.issue.pk, why=problem)
-    _account(task, completion=completion, failure=failure, problem=problem)
+    _account(task, call, problem)
     _write(task, problem=problem[:500])
 
 
@@ -209,32 +207,7 @@ def _write(task: _Task, **values: object) -> None:
     )
 
 
-def _account(
-    task: _Task, *, completion: Completion | None = None, failure: AdapterError | None = None, problem: str = ""
-) -> None:
-    """The call as a row, and what it cost instead of what was set aside."""
-    usage = completion.usage if completion is not None else failure.usage if failure is not None else None
-    assert usage is not None  # noqa: S101 - one of the two came
-    cost = microdollars(task.entry, usage)
-    seconds = completion.seconds if completion is not None else 0.0
-    ModelCall.objects.create(
-        company=task.run.company,
-        purpose="checkpoint",
-        provider=task.route.name,
-        model=task.route.model,
-        answered_model=masked(completion.model, task.run.company) if completion is not None else "",
-        request_id=masked(completion.provider_request_id, task.run.company) if completion is not None else "",
-        stop_reason=completion.stop_reason.value if completion is not None else "",
-        input_tokens=usage.input_tokens,
-        cached_tokens=usage.cached_input_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        output_tokens=usage.output_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        cost_microdollars=cost,
-        price=price_used(task.entry, usage),
-        error_kind=failure.kind.value if failure is not None else "refused" if problem else "",
-        error=problem,
-        started_at=timezone.now() - datetime.timedelta(seconds=seconds),
-        seconds=seconds,
-    )
-    settle(task.run, Cost(usage.input_tokens + usage.output_tokens, cost))
+def _account(task: _Task, call: Completion | AdapterError, problem: str = "") -> None:
+    """The call as a row, and what it cost instead of what was set aside. An answer can be of no use, too."""
+    refused = {"error_kind": "refused", "error": problem} if problem and isinstance(call, Completion) else {}
+    settle(task.run, write_call(task.run.company, "checkpoint", task.route, task.entry, call, **refused))

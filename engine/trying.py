@@ -7,19 +7,18 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, ModelRequest, Role, Usage
+from agents.adapters.base import AdapterError, Completion, ErrorKind, Message, ModelRequest, Role
 from agents.adapters.loop import model_loop
 from agents.adapters.reasoning import visible_text
 from agents.adapters.retry import RetryPolicy
 from agents.catalogue import ModelEntry
 from agents.model_choices import ModelChoice
-from agents.models import ModelCall
 from agents.own_models import entry_for
 from agents.services.breakers import note_answer, troubled
-from agents.services.spending import Cost, charge, require_room
+from agents.services.spending import charge, require_room
 from agents.services.wakeups import look_again
-from engine.calls import price_used
-from engine.ceiling import microdollars, request_ceiling
+from engine.calls import write_call
+from engine.ceiling import request_ceiling
 from engine.meters import meter_for
 from engine.routing import NoProvider, Route, masked, route_to
 from engine.slots import database_turn
@@ -78,10 +77,10 @@ def try_provider(*, actor: Actor, company: Company, name: str, model: str = "") 
         answer = model_loop().start(route.endpoint, request, policy=RetryPolicy(attempts=1)).result()
     except AdapterError as failure:
         with database_turn():
-            _write_down(company, route, entry, failure.usage, started, failure=failure)
+            _write_down(company, route, entry, started, failure)
         return Tried(False, f"{masked(failure.message, company).rstrip('.')}.", _HINTS[failure.kind])
     with database_turn():
-        _write_down(company, route, entry, answer.usage, started, answer=answer)
+        _write_down(company, route, entry, started, answer)
     return Tried(True, masked(_told(answer, route), company))
 
 
@@ -94,38 +93,13 @@ def _told(answer: Completion, route: Route) -> str:
 
 @service
 def _write_down(
-    company: Company,
-    route: Route,
-    entry: ModelEntry,
-    usage: Usage,
-    started: datetime.datetime,
-    *,
-    answer: Completion | None = None,
-    failure: AdapterError | None = None,
+    company: Company, route: Route, entry: ModelEntry, started: datetime.datetime, call: Completion | AdapterError
 ) -> None:
-    cost = microdollars(entry, usage)
-    ModelCall.objects.create(
-        company=company,
-        purpose="trial",
-        provider=route.name,
-        model=route.model,
-        answered_model=masked(answer.model, company) if answer is not None else "",
-        request_id=masked(answer.provider_request_id, company) if answer is not None else "",
-        stop_reason=answer.stop_reason.value if answer is not None else "",
-        input_tokens=usage.input_tokens,
-        cached_tokens=usage.cached_input_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        output_tokens=usage.output_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        cost_microdollars=cost,
-        price=price_used(entry, usage),
-        error_kind=failure.kind.value if failure is not None else "",
-        error=masked(failure.message, company) if failure is not None else "",
-        started_at=started,
-        seconds=(timezone.now() - started).total_seconds(),
-    )
-    if answer is not None:
+    seconds = (timezone.now() - started).total_seconds()
+    cost = write_call(company, "trial", route, entry, call, started_at=started, seconds=seconds)
+    answers = isinstance(call, Completion)
+    if answers:
         look_again(company)
-    charge(company, Cost(usage.input_tokens + usage.output_tokens, cost))
-    if answer is not None:
+    charge(company, cost)
+    if answers:
         note_answer(route.key)
