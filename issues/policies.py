@@ -78,7 +78,9 @@ def authorise(right: Permission, standing: Standing) -> Decision:
     if isinstance(standing, PersonStanding):
         if _person_may(right, standing.role):
             return _ALLOW
-        return Decision(Grant.DENY, f"A {standing.role.label.lower()} may not do this.")
+        return Decision(
+            Grant.DENY, f"A {standing.role.label.lower()} may not do this. An owner may, and can change roles."
+        )
     if standing.begun_by is not None and not _person_may(right, standing.begun_by):
         return Decision(Grant.DENY, "The person who began this chain of runs may not do this.")
     decision = _by_reach(right, standing)

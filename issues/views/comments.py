@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db.models import Case, When
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -103,8 +104,8 @@ def _issues_for(visit: Visit, word: str) -> list[Issue]:
     key, _, number = word.removeprefix("#").rpartition("-")
     found: list[Issue] = []
     if number.isascii() and number.isdigit() and key in ("", visit.company.slug):
-        found = list(numbered.filter(number__startswith=number)[:OFFERED])
-        found.sort(key=lambda issue: issue.number != int(number))
+        exact_first = Case(When(number=int(number), then=0), default=1)
+        found = list(numbered.filter(number__startswith=number).order_by(exact_first, "-updated_at")[:OFFERED])
     hits = find_hits(visit.company, word, limit=OFFERED)
     return [*found, *(hit.issue for hit in hits if hit.issue not in found)][:OFFERED]
 

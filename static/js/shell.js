@@ -156,7 +156,8 @@
   document.addEventListener("htmx:response:error", (event) => {
     const response = event.detail.ctx.response;
     if (isOwnAccord(event) || response.headers.get("HX-Trigger")) return; // the latter says itself what was wrong
-    say({ text: `That did not work (${response.status}).`, hint: "Load the page again and retry.", error: true });
+    const hint = "What you wrote is still here. Try again; if it stays so, load the page again.";
+    say({ text: `That did not work (${response.status}).`, hint, error: true });
   });
 
   // --- Links whose answer can be copied. A browser that lends no clipboard (it wants https) opens them instead.

@@ -56,12 +56,17 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def session(installation: Installation, chromium: Browser) -> Any:
-    """The founder's cookies, got by the link that the start prints."""
+    """The founder's cookies."""
+    return log_in(installation, chromium)
+
+
+def log_in(installation: Installation, chromium: Browser, *options: str) -> Any:
+    """The cookies of the founder, or of the one whom options of `login_link` name, got by a link as people get it."""
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(installation.manage("login_link").stdout.strip())
+    page.goto(installation.manage("login_link", *options).stdout.strip())
     page.get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/demo/")
+    page.wait_for_url(lambda address: "/login/" not in address)
     state = context.storage_state()
     context.close()
     return state
@@ -69,8 +74,8 @@ def session(installation: Installation, chromium: Browser) -> Any:
 
 @pytest.fixture
 def new_tab(installation: Installation, chromium: Browser, session: Any) -> Iterator[NewTab]:
-    """Opens tabs of the founder, each in a window of its own. What a page complains of fails the test, but for
-    complaints that hold one of the words in `expecting`."""
+    """Opens tabs of the founder, each in a window of its own. What a page of the window complains of fails the test,
+    but for complaints that hold one of the words in `expecting`."""
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
@@ -82,12 +87,9 @@ def new_tab(installation: Installation, chromium: Browser, session: Any) -> Iter
         settings = {"viewport": {"width": 1440, "height": 900}, "storage_state": session} | options
         context = chromium.new_context(base_url=installation.url, **settings)
         contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(WAIT_MS)
-        page.on("pageerror", lambda error: complain(f"error: {error}"))
-        page.on("console", lambda said: complain(said.text) if said.type in ("error", "warning") else None)
-        page.on("request", lambda sent: _check_host(sent.url, installation.url, complain))
-        return page
+        context.set_default_timeout(WAIT_MS)
+        watch(context, installation.url, complain)
+        return context.new_page()
 
     yield open_tab
     for context in contexts:
@@ -100,6 +102,14 @@ def tab(new_tab: NewTab) -> Page:
     return new_tab()
 
 
-def _check_host(asked: str, own: str, complain: Callable[[str], None]) -> None:
-    if not asked.startswith((own, "data:", "blob:")):
-        complain(f"asked another host: {asked}")
+def watch(context: BrowserContext, own: str, complain: Callable[[str], None]) -> None:
+    """Tell of errors in scripts, of what the console shows (which is where a browser says what a page's policy
+    refused), and of requests to another host than `own`: by any page of the context."""
+
+    def check_host(asked: str) -> None:
+        if not asked.startswith((f"{own}/", "data:", f"blob:{own}/")):
+            complain(f"asked another host: {asked}")
+
+    context.on("weberror", lambda raised: complain(f"error: {raised.error}"))
+    context.on("console", lambda said: complain(said.text) if said.type in ("error", "warning") else None)
+    context.on("request", lambda sent: check_host(sent.url))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NewTab
+from tests.browser.conftest import NewTab, watch
 from tests.browser.pages import PAGES
 from tests.servers import Installation
 
@@ -21,11 +21,14 @@ NARROW = {"width": 360, "height": 760}
 def told_story(installation: Installation, chromium: Any, session: Any) -> None:
     """Let the demo's agents tell their story, so that pages hold runs, files, findings and a question."""
     context = chromium.new_context(base_url=installation.url, storage_state=session)
+    complaints: list[str] = []
+    watch(context, installation.url, complaints.append)
     page = context.new_page()
     page.goto("/demo/issues/DEMO-1/")
     page.get_by_role("button", name="Run heartbeat").click()
     expect(page.locator(".approval")).to_be_visible(timeout=30_000)
     context.close()
+    assert complaints == []
 
 
 def faults_of(page: Page) -> list[str]:

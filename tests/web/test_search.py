@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -75,6 +76,15 @@ def test_what_is_typed_is_completed_to_issues(typed: str, offered: list[str], pa
     body = page.get("/acme/complete/", {"of": "issues", "q": typed}).content.decode()
     keys = [part.split('"')[0] for part in body.split('data-insert="')[1:]]
     assert keys == offered
+
+
+def test_the_issue_of_a_typed_number_comes_before_newer_ones_that_begin_so(page: Client, company: Company) -> None:
+    for _ in range(30):
+        build.issue(company)
+    for typed in ("2", "#2", "acme-2"):
+        body = page.get("/acme/complete/", {"of": "issues", "q": typed}).content.decode()
+        assert re.findall(r'data-insert="([^"]*)"', body)[:2] == ["ACME-2", "ACME-29"]
+    assert b"data-insert" not in page.get("/acme/complete/", {"of": "issues", "q": "9" * 50}).content
 
 
 def test_nobody_finds_what_another_company_wrote(browse: Callable[[Person], Client], company: Company) -> None:
