@@ -161,7 +161,10 @@ class TestPeople:
         viewer = as_person(build.member(company, "vi", role=Role.VIEWER))
         answer = viewer.post(PATH, {"text": "Please.\n/status done\n/create-issue A part"})
         assert outcomes(answer) == [("status", "denied"), ("create-issue", "denied")]
-        assert (answer["comment"], answer["unsaid"]) == (None, "A viewer may not do this.")
+        assert (answer["comment"], answer["unsaid"]) == (
+            None,
+            "A viewer may not do this. An owner may, and can change roles.",
+        )
         assert Issue.objects.count() == 1
 
 
