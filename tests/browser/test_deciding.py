@@ -87,6 +87,7 @@ def test_whom_a_new_issue_calls_is_shown_and_each_can_be_left_out(tab: Page) -> 
 
 
 def test_an_edited_comment_says_whom_it_wakes_once_it_may(tab: Page) -> None:
+    """Point 8."""
     tab.goto("/demo/issues/DEMO-8/")
     tab.get_by_label("Comment", exact=True).fill("As I said before.")
     tab.get_by_label("Comment", exact=True).press("Control+Enter")

@@ -45,6 +45,7 @@ def faults_of(page: Page) -> list[str]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_no_fault_that_axe_finds(name: str, theme: str, new_tab: NewTab) -> None:
+    """Point 15."""
     tab = new_tab(color_scheme=theme, expecting=("404",))
     tab.goto(PAGES[name])
     assert faults_of(tab) == []
@@ -52,6 +53,7 @@ def test_a_page_has_no_fault_that_axe_finds(name: str, theme: str, new_tab: NewT
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_neither_has_the_log_in_page_nor_an_open_menu_dialog_or_error(theme: str, new_tab: NewTab) -> None:
+    """Point 15."""
     tab = new_tab(color_scheme=theme, storage_state=None, expecting=("422",))
     tab.goto("/login/")
     assert faults_of(tab) == []
@@ -71,6 +73,7 @@ def test_neither_has_the_log_in_page_nor_an_open_menu_dialog_or_error(theme: str
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_a_phone_without_sideways_scroll(name: str, new_tab: NewTab) -> None:
+    """Point 16."""
     tab = new_tab(viewport=NARROW, expecting=("404",))
     tab.goto(PAGES[name])
     assert tab.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
@@ -87,6 +90,7 @@ def test_on_a_phone_the_menu_is_a_sheet_that_closes(new_tab: NewTab) -> None:
 
 @pytest.mark.parametrize("name", ["board", "issue", "run"])
 def test_the_focus_walks_through_a_page_and_is_always_seen(name: str, tab: Page) -> None:
+    """Point 15."""
     tab.goto(PAGES[name])
     seen: set[str] = set()
     for _ in range(40):
@@ -114,6 +118,7 @@ def test_the_first_tab_stop_leads_past_the_side_bar(tab: Page) -> None:
 
 
 def test_the_focus_stays_where_it_was_after_a_change(tab: Page) -> None:
+    """Point 15."""
     tab.goto("/demo/issues/DEMO-7/")
     tab.locator("[data-menu=p] summary").press("Enter")
     tab.get_by_role("button", name="High").press("Enter")

@@ -46,6 +46,7 @@ def test_the_guide_shows_by_itself_that_a_step_was_taken_elsewhere(new_tab: NewT
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_empty_page_has_no_fault_that_axe_finds_and_fits_a_phone(theme: str, new_tab: NewTab) -> None:
+    """Points 15 and 16."""
     tab = new_tab(color_scheme=theme, viewport=NARROW)
     found(tab, "Desert", f"EMPTY{theme[0].upper()}")
     for address in EMPTY:
@@ -55,6 +56,7 @@ def test_an_empty_page_has_no_fault_that_axe_finds_and_fits_a_phone(theme: str, 
 
 
 def test_a_form_that_is_refused_has_no_fault_either(new_tab: NewTab) -> None:
+    """Points 15 and 18."""
     tab = new_tab(expecting=("409", "422"))
     for address, fields in (
         ("/demo/projects/new/", {"Name": "Spring guides"}),

@@ -29,6 +29,7 @@ edit_issue(actor=Person(member.user, member), issue=issue, title="Theirs", descr
 
 
 def test_the_inbox_is_worked_off_by_the_keyboard(tab: Page, installation: Installation) -> None:
+    """Keys: E, H, M."""
     installation.manage("shell", "-c", PUT)
     tab.goto("/demo/inbox/")
     said = tab.locator(".inbox-item .said")
@@ -48,6 +49,7 @@ def test_the_inbox_is_worked_off_by_the_keyboard(tab: Page, installation: Instal
 
 
 def test_an_edit_in_place_meets_somebody_elses_and_both_are_kept(tab: Page, installation: Installation) -> None:
+    """Point 4."""
     key = open_issue(tab, "Edited by two")
     tab.keyboard.press("e")
     form = tab.locator("form#issue-form")
@@ -69,6 +71,7 @@ def test_an_edit_in_place_meets_somebody_elses_and_both_are_kept(tab: Page, inst
 
 
 def test_a_draft_of_an_edit_does_not_write_over_what_came_since(new_tab: NewTab, installation: Installation) -> None:
+    """Point 4."""
     tab = new_tab(expecting=("412",))
     key = open_issue(tab, "Draft and change")
     tab.keyboard.press("e")
@@ -84,6 +87,7 @@ def test_a_draft_of_an_edit_does_not_write_over_what_came_since(new_tab: NewTab,
 
 
 def test_a_comment_survives_reload_lost_session_and_failed_send(new_tab: NewTab) -> None:
+    """Point 5."""
     tab = new_tab(expecting=("401", "503"))
     open_issue(tab, "Commented in bad weather")
     field = tab.get_by_label("Comment", exact=True)

@@ -12,6 +12,7 @@ from tests.browser.test_use import open_issue
 
 
 def test_g_and_a_letter_go_to_every_place_of_the_side_bar(tab: Page) -> None:
+    """Keys: G."""
     tab.goto("/demo/board/")
     places = tab.locator("[data-go]").evaluate_all("links => links.map(link => [link.dataset.go, link.href])")
     assert len(places) >= 14
@@ -24,6 +25,7 @@ def test_g_and_a_letter_go_to_every_place_of_the_side_bar(tab: Page) -> None:
 
 @pytest.mark.parametrize(("letter", "first"), [("s", "Backlog"), ("p", "None"), ("a", "Nobody"), ("l", "website")])
 def test_a_letter_opens_the_menu_that_its_tooltip_names(letter: str, first: str, tab: Page) -> None:
+    """Keys: S, P, A, L."""
     open_issue(tab, f"Menu {letter}")
     menu = tab.locator(f"[data-menu={letter}]")
     expect(menu.locator("summary")).to_have_attribute("title", re.compile(rf"\({letter.upper()}\)"))
@@ -35,6 +37,7 @@ def test_a_letter_opens_the_menu_that_its_tooltip_names(letter: str, first: str,
 
 
 def test_j_and_k_walk_the_rows_and_escape_returns_to_the_same_place(tab: Page) -> None:
+    """Keys: J, K, Enter, Esc."""
     keys = [open_issue(tab, f"Ladder {number}") for number in range(3)]
     tab.goto("/demo/issues/?text=ladder")
     titles = [tab.locator(f"#row-{key} .title") for key in keys]
@@ -51,6 +54,7 @@ def test_j_and_k_walk_the_rows_and_escape_returns_to_the_same_place(tab: Page) -
 
 
 def test_e_edits_r_quotes_what_is_selected_and_i_takes_it_on(tab: Page) -> None:
+    """Keys: E, R, I, Ctrl, Enter."""
     open_issue(tab, "Letters")
     tab.get_by_label("Comment", exact=True).fill("Words worth citing")
     tab.keyboard.press("Control+Enter")

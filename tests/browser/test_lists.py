@@ -19,6 +19,7 @@ def open_child(tab: Page, title: str, parent: str) -> str:
 
 
 def test_space_looks_at_the_card_and_escape_is_back_at_the_same_place(tab: Page) -> None:
+    """Keys: Space, J, Esc."""
     first, second = open_issue(tab, "Peeked one"), open_issue(tab, "Peeked two")
     for view, card in (("board", "card"), ("issues", "row")):
         tab.goto(f"/demo/{view}/?text=peeked")
@@ -97,6 +98,7 @@ def test_folded_groups_and_children_stay_folded_and_are_walked_past(tab: Page) -
 
 
 def test_a_range_leaves_out_what_is_folded_away(tab: Page) -> None:
+    """Keys: X, Shift."""
     parent = open_issue(tab, "Ranging parent")
     open_child(tab, "Ranging child", parent)
     open_issue(tab, "Ranging review", status="In review")
@@ -117,6 +119,7 @@ def test_a_range_leaves_out_what_is_folded_away(tab: Page) -> None:
 
 
 def test_filters_and_selection_come_along_from_list_to_board_and_back(tab: Page) -> None:
+    """Point 9."""
     key = open_issue(tab, "Taken along")
     tab.goto("/demo/issues/?text=taken+along&status=open")
     tab.get_by_label(f"Select {key}").check()
@@ -131,6 +134,7 @@ def test_filters_and_selection_come_along_from_list_to_board_and_back(tab: Page)
 
 
 def test_a_card_is_dragged_to_an_agent_and_is_assigned(tab: Page) -> None:
+    """Points 2 and 6."""
     key = open_issue(tab, "Handed over")
     tab.goto("/demo/board/?text=handed&group=assignee")
     noor = tab.locator(".column").filter(has=tab.get_by_role("heading", name="Noor"))
@@ -142,6 +146,7 @@ def test_a_card_is_dragged_to_an_agent_and_is_assigned(tab: Page) -> None:
 
 
 def test_a_chip_takes_its_filter_off(tab: Page) -> None:
+    """Point 9."""
     tab.goto("/demo/issues/?priority=high&status=open")
     assert faults_of(tab) == []
     tab.get_by_role("link", name="Without Priority: High").click()
@@ -159,6 +164,7 @@ def test_search_shows_where_the_words_stand(tab: Page) -> None:
 
 
 def test_home_runs_and_inbox_follow_what_others_do(new_tab: NewTab) -> None:
+    """Point 13."""
     home, runs, inbox, theirs = new_tab(), new_tab(), new_tab(), new_tab()
     home.goto("/demo/")
     runs.goto("/demo/runs/")
@@ -175,6 +181,7 @@ def test_home_runs_and_inbox_follow_what_others_do(new_tab: NewTab) -> None:
 
 
 def test_the_list_keeps_its_place_while_others_change_it(new_tab: NewTab) -> None:
+    """Point 13."""
     mine, theirs = new_tab(viewport={"width": 1440, "height": 240}), new_tab()
     key = open_issue(theirs, "Scrolled past")
     mine.goto("/demo/issues/?sort=title")  # in which a priority moves nothing
@@ -188,6 +195,7 @@ def test_the_list_keeps_its_place_while_others_change_it(new_tab: NewTab) -> Non
 
 
 def test_a_view_is_renamed_and_shared(tab: Page) -> None:
+    """Point 9."""
     tab.goto("/demo/board/?status=open")
     tab.locator("[data-menu=v] summary").click()
     tab.get_by_label("Keep what is selected here").fill("What is open")

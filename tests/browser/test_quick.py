@@ -12,6 +12,7 @@ from tests.browser.test_use import column, open_issue
 
 
 def test_a_move_is_undone_from_its_toast(tab: Page) -> None:
+    """Point 6."""
     key = open_issue(tab, "Taken back")
     tab.goto("/demo/board/?text=taken")
     tab.locator(f"#card-{key} .title").focus()
@@ -24,6 +25,7 @@ def test_a_move_is_undone_from_its_toast(tab: Page) -> None:
 
 
 def test_many_are_selected_by_keys_and_changed_at_once(tab: Page, new_tab: NewTab) -> None:
+    """Points 6 and 10. Keys: X, Shift."""
     keys = [open_issue(tab, f"Manifold {number}") for number in range(3)]
     tab.goto("/demo/issues/?text=manifold")
     tab.keyboard.press("j")
@@ -55,6 +57,7 @@ def test_many_are_selected_by_keys_and_changed_at_once(tab: Page, new_tab: NewTa
 
 
 def test_a_card_is_moved_by_its_menu_on_a_phone(new_tab: NewTab) -> None:
+    """Point 2."""
     tab = new_tab(viewport={"width": 360, "height": 760}, has_touch=True)
     key = open_issue(tab, "Pocket")
     tab.goto("/demo/board/?text=pocket")
@@ -66,6 +69,7 @@ def test_a_card_is_moved_by_its_menu_on_a_phone(new_tab: NewTab) -> None:
 
 
 def test_keys_change_the_card_that_has_the_focus(tab: Page) -> None:
+    """Keys: P, I."""
     key = open_issue(tab, "Focussed")
     tab.goto("/demo/board/?text=focussed")
     tab.keyboard.press("j")
@@ -81,6 +85,7 @@ def test_keys_change_the_card_that_has_the_focus(tab: Page) -> None:
 
 
 def test_the_palette_finds_issues_and_acts(tab: Page) -> None:
+    """Keys: Ctrl, K."""
     key = open_issue(tab, "Kaleidoscope of reports")
     tab.keyboard.press("Control+k")
     tab.keyboard.type("priority urgent")
@@ -106,6 +111,7 @@ def test_the_palette_finds_issues_and_acts(tab: Page) -> None:
 
 
 def test_a_file_is_dropped_and_pasted_into_a_comment_and_a_refusal_is_said_there(new_tab: NewTab) -> None:
+    """Point 7."""
     tab = new_tab(expecting=("422",))
     open_issue(tab, "With files")
     field = tab.get_by_label("Comment", exact=True)
@@ -129,6 +135,7 @@ def test_a_file_is_dropped_and_pasted_into_a_comment_and_a_refusal_is_said_there
 
 
 def test_a_selection_is_kept_as_a_view_and_found_again(tab: Page) -> None:
+    """Point 9."""
     tab.goto("/demo/issues/?priority=high")
     tab.locator("[data-menu=v] summary").click()
     tab.get_by_label("Keep what is selected here").fill("What is high")

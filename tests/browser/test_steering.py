@@ -40,6 +40,7 @@ def slow_agent(installation: Installation) -> str:
 
 
 def test_the_run_that_is_at_work_is_stopped_from_its_issue(tab: Page, slow_agent: str) -> None:
+    """Point 12."""
     tab.on("dialog", lambda dialog: dialog.accept())
     tab.goto("/demo/issues/new/")
     tab.get_by_label("Title").fill("Never to be finished")
@@ -54,6 +55,7 @@ def test_the_run_that_is_at_work_is_stopped_from_its_issue(tab: Page, slow_agent
 
 
 def test_a_checkout_of_an_outside_agent_is_shown_and_broken(tab: Page, installation: Installation) -> None:
+    """Point 12."""
     issue = open_issue(tab, "Held by a program")
     key = installation.manage("create_key", "--agent", "noor", "--company", "DEMO").stdout.split()[-1]
     claim = urllib.request.Request(
@@ -71,6 +73,7 @@ def test_a_checkout_of_an_outside_agent_is_shown_and_broken(tab: Page, installat
 
 
 def test_without_scripts_one_approves(new_tab: NewTab) -> None:
+    """Point 14."""
     tab = new_tab(java_script_enabled=False)
     tab.goto("/demo/issues/new/")
     tab.get_by_label("Title").fill("Guide: plain paper")
@@ -87,6 +90,7 @@ def test_without_scripts_one_approves(new_tab: NewTab) -> None:
 
 
 def test_ones_own_comment_is_edited_and_deleted_and_what_it_said_can_be_read(tab: Page) -> None:
+    """Point 8."""
     tab.on("dialog", lambda dialog: dialog.accept())
     open_issue(tab, "Second thoughts")
     tab.get_by_label("Comment", exact=True).fill("Red, I think.")
@@ -108,6 +112,7 @@ def test_ones_own_comment_is_edited_and_deleted_and_what_it_said_can_be_read(tab
 
 
 def test_an_edit_under_way_outlives_what_others_do(new_tab: NewTab) -> None:
+    """Point 13."""
     mine, theirs = new_tab(), new_tab()
     key = open_issue(theirs, "Under the pen")
     mine.goto(f"/demo/issues/{key}/")
@@ -124,6 +129,7 @@ def test_an_edit_under_way_outlives_what_others_do(new_tab: NewTab) -> None:
 
 
 def test_a_comment_that_could_not_be_sent_stays_where_it_was_typed(new_tab: NewTab) -> None:
+    """Point 5."""
     tab = new_tab(expecting=("ERR_FAILED", "fetch"))
     open_issue(tab, "In a tunnel")
     tab.route("**/comments/**", lambda route: route.abort())
@@ -147,7 +153,7 @@ def test_a_ninth_tab_still_loads(new_tab: NewTab) -> None:
 
 
 def test_board_issue_approval_and_run_are_walked_by_keyboard_alone(tab: Page) -> None:
-    """From the board to an issue, a word to its agent, the board's yes, and what the run did: no mouse."""
+    """Point 15. From the board to an issue, a word to its agent, the board's yes, and what the run did: no mouse."""
     tab.goto("/demo/board/")
     tab.keyboard.press("c")
     tab.wait_for_url("**/issues/new/")

@@ -22,6 +22,7 @@ def column(tab: Page, status: str) -> str:
 
 
 def test_a_card_is_dragged_to_a_place_and_stays_there(tab: Page) -> None:
+    """Point 2."""
     one, two = open_issue(tab, "Dragged one"), open_issue(tab, "Dragged two", status="In review")
     tab.goto("/demo/board/")
     tab.locator(f"#card-{one}").drag_to(tab.locator(f"#card-{two}"), target_position={"x": 60, "y": 4})
@@ -33,6 +34,7 @@ def test_a_card_is_dragged_to_a_place_and_stays_there(tab: Page) -> None:
 
 
 def test_a_card_is_moved_by_the_keyboard_and_it_is_said(tab: Page) -> None:
+    """Point 2. Keys: M, Esc."""
     key = open_issue(tab, "Carried by keys")
     tab.goto("/demo/board/")
     tab.locator(f"#card-{key} .title").focus()
@@ -49,6 +51,7 @@ def test_a_card_is_moved_by_the_keyboard_and_it_is_said(tab: Page) -> None:
 
 
 def test_a_refused_move_puts_the_card_back_and_says_why(new_tab: NewTab) -> None:
+    """Point 3."""
     tab = new_tab(expecting=("409",))
     key = open_issue(tab, "Refused")
     tab.goto("/demo/board/")
@@ -61,6 +64,7 @@ def test_a_refused_move_puts_the_card_back_and_says_why(new_tab: NewTab) -> None
 
 
 def test_anothers_change_appears_within_two_seconds_and_disturbs_nothing(new_tab: NewTab) -> None:
+    """Point 13."""
     mine, theirs = new_tab(), new_tab()
     key = open_issue(theirs, "Seen by both")
     mine.goto("/demo/board/?text=seen")
@@ -77,6 +81,7 @@ def test_anothers_change_appears_within_two_seconds_and_disturbs_nothing(new_tab
 
 
 def test_an_open_menu_stays_open_while_others_change_the_issue(new_tab: NewTab) -> None:
+    """Point 13."""
     mine, theirs = new_tab(), new_tab()
     key = open_issue(theirs, "Open menu")
     mine.goto(f"/demo/issues/{key}/")
@@ -92,6 +97,7 @@ def test_an_open_menu_stays_open_while_others_change_the_issue(new_tab: NewTab) 
 
 
 def test_a_lost_stream_is_said_and_made_up_for(new_tab: NewTab) -> None:
+    """Point 13."""
     mine, theirs = new_tab(expecting=("ERR_FAILED",)), new_tab()
     key = open_issue(theirs, "While away")
     blocked = True
@@ -111,6 +117,7 @@ def test_a_lost_stream_is_said_and_made_up_for(new_tab: NewTab) -> None:
 
 
 def test_a_draft_outlives_a_reload_and_ends_when_it_is_sent(tab: Page) -> None:
+    """Point 5."""
     key = open_issue(tab, "Draft")
     field = tab.get_by_label("Comment", exact=True)
     field.press_sequentially("Long words that took a while")
@@ -126,6 +133,7 @@ def test_a_draft_outlives_a_reload_and_ends_when_it_is_sent(tab: Page) -> None:
 
 
 def test_words_are_kept_when_the_session_ends_before_they_are_sent(new_tab: NewTab) -> None:
+    """Point 5."""
     tab = new_tab(expecting=("401", "404"))
     key = open_issue(tab, "Logged out")
     tab.get_by_label("Comment", exact=True).fill("Not to be lost")
@@ -141,6 +149,7 @@ def test_words_are_kept_when_the_session_ends_before_they_are_sent(new_tab: NewT
 
 
 def test_the_keys_do_what_the_list_of_keys_says(tab: Page) -> None:
+    """Keys: J, Enter, S, I, ?, R, /, G, C and Esc."""
     key = open_issue(tab, "Keys")
     tab.goto("/demo/board/?text=keys")
     tab.keyboard.press("j")
@@ -186,6 +195,7 @@ def test_search_by_number_opens_the_issue(tab: Page) -> None:
 
 
 def test_without_scripts_one_reads_comments_and_changes_the_status(new_tab: NewTab) -> None:
+    """Point 14."""
     tab = new_tab(java_script_enabled=False)
     key = open_issue(tab, "No scripts")
     tab.get_by_label("Comment", exact=True).fill("Sent the plain way")
@@ -201,6 +211,7 @@ def test_without_scripts_one_reads_comments_and_changes_the_status(new_tab: NewT
 
 
 def test_a_hidden_tab_lets_go_of_its_stream_and_catches_up(new_tab: NewTab) -> None:
+    """Point 13."""
     mine, theirs = new_tab(), new_tab()
     key = open_issue(theirs, "Behind")
     mine.goto(f"/demo/issues/{key}/")
