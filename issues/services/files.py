@@ -35,7 +35,7 @@ def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Att
     counts as one that cannot be read.
     """
     member = require(actor, Right.EDIT, issue)
-    name = check_path(name.replace("\\", "/").rsplit("/", 1)[-1])
+    name = _file_name(name)
     if not content:
         raise Invalid(f"“{name}” is empty.", field="file")
     if len(content) > ATTACHMENT_BYTES:
@@ -57,6 +57,14 @@ def attach_file(*, actor: Actor, issue: Issue, name: str, content: bytes) -> Att
     if read.extraction == Extraction.PENDING:
         transaction.on_commit(partial(read_attachment, attachment))
     return attachment
+
+
+def _file_name(sent: str) -> str:
+    """The last part of what a browser calls the file."""
+    try:
+        return check_path(sent.replace("\\", "/").rsplit("/", 1)[-1])
+    except Invalid as refusal:
+        raise Invalid(refusal.reason, "Give the file another name.", field="file") from None
 
 
 def read_attachment(attachment: Attachment) -> None:

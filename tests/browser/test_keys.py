@@ -85,6 +85,46 @@ def test_no_letter_acts_with_a_modifier_or_while_a_dialog_is_open(tab: Page) -> 
     assert "/issues/new/" not in tab.url
 
 
+@pytest.mark.parametrize(("letter", "choice"), [("s", "In review"), ("p", "Urgent"), ("a", "Me"), ("l", "website")])
+def test_a_letter_changes_the_card_that_has_the_focus(letter: str, choice: str, tab: Page) -> None:
+    """Keys: S, P, A, L."""
+    key = open_issue(tab, f"Lettered {letter}")
+    tab.goto(f"/demo/issues/?text=lettered+{letter}")
+    tab.keyboard.press("j")
+    tab.keyboard.press(letter)
+    chosen = tab.get_by_role("dialog", name=key).get_by_role("button", name=choice, exact=True)
+    while not chosen.evaluate("button => button === document.activeElement"):
+        tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Enter")
+    row = tab.locator(f"#row-{key}")
+    if letter == "l":
+        expect(row.locator(".labels")).to_contain_text(choice)
+    else:
+        expect(row.get_by_role("img", name="Founder (person)" if choice == "Me" else choice)).to_be_visible()
+    expect(row.locator(".title")).to_be_focused()
+
+
+def test_cmd_k_opens_the_palette_as_ctrl_k_does_and_from_a_field_too(tab: Page) -> None:
+    """Keys: Ctrl, K."""
+    tab.goto("/demo/board/")
+    tab.get_by_label("Search issues").focus()
+    for name in ("Meta+k", "Control+k"):
+        tab.keyboard.press(name)
+        expect(tab.get_by_role("dialog", name="Commands")).to_be_visible()
+        tab.keyboard.press("Escape")
+        expect(tab.get_by_role("dialog", name="Commands")).to_be_hidden()
+
+
+def test_every_key_is_shown_in_the_tooltip_of_what_it_does(tab: Page) -> None:
+    hints = ""
+    for address in ("/demo/board/", "/demo/issues/DEMO-1/"):
+        tab.goto(address)
+        titles = tab.locator("[title]").evaluate_all("all => all.map((one) => one.title)")
+        hints += " ".join(re.findall(r"\(([^)]*)\)", " ".join(titles))) + " "
+    keys = set(tab.locator("#shortcuts kbd").all_text_contents()) - {"H"}  # of the inbox, where its button names it
+    assert {key for key in keys if not re.search(rf"(?<!\w){re.escape(key)}(?!\w)", hints)} == set()
+
+
 def test_the_list_of_keys_names_every_key_that_the_board_knows(new_tab: NewTab) -> None:
     tab = new_tab()
     tab.goto("/demo/board/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 from playwright.sync_api import Page, expect
@@ -9,6 +10,11 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import NewTab
 from tests.browser.test_every_page import faults_of
 from tests.browser.test_use import column, open_issue
+
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A picture of one pixel."""
 
 
 def test_a_move_is_undone_from_its_toast(tab: Page) -> None:
@@ -66,6 +72,16 @@ def test_a_card_is_moved_by_its_menu_on_a_phone(new_tab: NewTab) -> None:
     menu.get_by_role("button", name="In review").tap()
     expect(menu).to_be_hidden()
     expect(tab.locator(f"{column(tab, 'in_review')} #card-{key}")).to_be_visible()
+    tab.reload()
+    expect(tab.locator(f"{column(tab, 'in_review')} #card-{key}")).to_be_visible()
+    other = open_issue(tab, "Pocket too", status="In review")
+    tab.goto("/demo/board/?text=pocket")
+    tab.get_by_role("link", name=f"Move or change {other}").tap()
+    tab.get_by_role("dialog", name=f"{other} Pocket too").get_by_role("button", name="To the top").tap()
+    cards = tab.locator(f"{column(tab, 'in_review')} [data-card]")
+    expect(cards.first).to_have_attribute("data-card", other)
+    tab.reload()
+    expect(cards.first).to_have_attribute("data-card", other)
 
 
 def test_keys_change_the_card_that_has_the_focus(tab: Page) -> None:
@@ -132,6 +148,60 @@ def test_a_file_is_dropped_and_pasted_into_a_comment_and_a_refusal_is_said_there
     assert faults_of(tab) == []
     tab.get_by_role("button", name="Comment", exact=True).click()
     expect(tab.locator("#timeline").get_by_role("link", name="paste.txt")).to_be_visible()
+
+
+HELD = """() => {
+  const send = XMLHttpRequest.prototype.send;
+  XMLHttpRequest.prototype.send = function (body) {
+    window.upload = this.upload;
+    window.letGo = () => send.call(this, body);
+  };
+}"""
+"""Holds files back until `letGo`, with a hand on what tells their progress."""
+
+
+def test_an_image_shows_its_progress_and_then_itself(tab: Page) -> None:
+    """Point 7."""
+    open_issue(tab, "With a picture")
+    tab.evaluate(HELD)
+    tab.locator("[data-files]").set_input_files({"name": "dot.png", "mimeType": "image/png", "buffer": DOT})
+    bar = tab.get_by_role("progressbar", name="Sending dot.png")
+    expect(bar).to_be_visible()
+    tab.evaluate("upload.dispatchEvent(new ProgressEvent('progress', { loaded: 1, total: 4 }))")
+    assert bar.evaluate("bar => bar.value") == 0.25
+    tab.evaluate("letGo()")
+    field = tab.get_by_label("Comment", exact=True)
+    expect(field).to_have_value(re.compile(r"!\[dot\.png\]\("))
+    expect(bar).to_have_count(0)
+    field.press("Control+Enter")
+    picture = tab.locator("#timeline").get_by_role("img", name="dot.png")
+    expect(picture).to_be_visible()
+    tab.wait_for_function("picture => picture.complete && picture.naturalWidth === 1", arg=picture.element_handle())
+
+
+def test_a_file_that_is_too_big_or_of_a_refused_kind_is_not_taken_and_it_is_said_why(new_tab: NewTab) -> None:
+    """Point 7."""
+    tab = new_tab(expecting=("422",))
+    open_issue(tab, "With what does not fit")
+    field = tab.get_by_label("Comment", exact=True)
+    field.fill("Before.")
+    tab.locator("[data-files]").evaluate(
+        """input => {
+          const files = new DataTransfer();
+          files.items.add(new File([new Uint8Array(25 * 1024 * 1024 + 1)], "film.bin"));
+          files.items.add(new File(["TOKEN=1"], ".env"));
+          input.files = files.files;
+          input.dispatchEvent(new Event("change", { bubbles: true }));
+        }"""
+    )
+    lines = tab.locator("[data-uploads] .bad")
+    expect(lines.filter(has_text="“film.bin” is larger than 25 MiB, the most that fits.")).to_be_visible()
+    expect(lines.filter(has_text=".env")).to_be_visible()
+    assert "secrets" in str(lines.filter(has_text=".env").text_content())
+    expect(field).to_have_value("Before.")
+    assert faults_of(tab) == []
+    tab.get_by_role("button", name="Dismiss").first.click()
+    expect(lines).to_have_count(1)
 
 
 def test_a_selection_is_kept_as_a_view_and_found_again(tab: Page) -> None:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewTab
+from tests.servers import Installation
+
+NEWCOMER = """
+    from issues.actors import Person
+    from issues.services.accounts import create_user
+    from issues.services.companies import found_company
+
+    found_company(actor=Person(create_user(username="penn", name="Penn")), name="Paper", key="PAPER")
+"""
 
 
 def open_issue(tab: Page, title: str, status: str = "Backlog") -> str:
@@ -48,6 +57,24 @@ def test_a_card_is_moved_by_the_keyboard_and_it_is_said(tab: Page) -> None:
     expect(tab.get_by_text(f"{key} is in In review now.")).to_be_visible()
     tab.reload()
     expect(tab.locator(f"{column(tab, 'in_review')} #card-{key}")).to_be_visible()
+
+
+def test_the_keyboard_gives_a_card_its_place_in_a_column_and_it_stays_there(tab: Page) -> None:
+    """Point 2. Keys: M."""
+    keys = [open_issue(tab, f"Rung {number}", status="In review") for number in range(3)]
+    tab.goto("/demo/board/?text=rung")
+    cards = tab.locator(f"{column(tab, 'in_review')} [data-card]")
+    tab.locator(f"#card-{keys[2]} .title").focus()
+    for name in ("m", "ArrowUp", "ArrowUp"):
+        tab.keyboard.press(name)
+    expect(tab.locator("#announcer")).to_have_text("In review, place 1 of 3")
+    tab.keyboard.press("ArrowDown")
+    expect(tab.locator("#announcer")).to_have_text("In review, place 2 of 3")
+    tab.keyboard.press("m")
+    expect(tab.get_by_text(f"{keys[2]} is in In review now.")).to_be_visible()
+    tab.reload()
+    order = cards.evaluate_all("cards => cards.map(card => card.dataset.card)")
+    assert order == [keys[0], keys[2], keys[1]]
 
 
 def test_a_refused_move_puts_the_card_back_and_says_why(new_tab: NewTab) -> None:
@@ -192,6 +219,27 @@ def test_search_by_number_opens_the_issue(tab: Page) -> None:
     tab.get_by_label("Search issues").fill("2")
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/issues/DEMO-2/")
+
+
+def test_without_scripts_one_logs_in(new_tab: NewTab, installation: Installation) -> None:
+    """Point 14. By a link, and with the password that the link let one set."""
+    installation.python(NEWCOMER)
+    tab = new_tab(java_script_enabled=False, storage_state=None, expecting=("422",))
+    tab.goto(installation.manage("login_link", "--user", "penn").stdout.strip())
+    tab.get_by_role("button", name="Log in").click()
+    tab.goto("/paper/profile/")
+    tab.get_by_label("New password").fill("never-before-seen-7")
+    tab.get_by_label("The same again").fill("never-before-seen-7")
+    tab.get_by_role("button", name="Set the password").click()
+    tab.context.clear_cookies()
+    tab.goto("/paper/board/")
+    tab.get_by_label("User name").fill("penn")
+    tab.get_by_label("Password").fill("wrong")
+    tab.get_by_role("button", name="Log in").click()
+    expect(tab.get_by_role("alert")).to_be_visible()
+    tab.get_by_label("Password").fill("never-before-seen-7")
+    tab.get_by_role("button", name="Log in").click()
+    expect(tab.get_by_role("heading", name="Board", level=1)).to_be_visible()
 
 
 def test_without_scripts_one_reads_comments_and_changes_the_status(new_tab: NewTab) -> None:
