@@ -89,8 +89,8 @@ def test_no_letter_acts_with_a_modifier_or_while_a_dialog_is_open(tab: Page) -> 
 def test_a_letter_changes_the_card_that_has_the_focus(letter: str, choice: str, tab: Page) -> None:
     """Keys: S, P, A, L."""
     key = open_issue(tab, f"Lettered {letter}")
-    tab.goto(f"/demo/issues/?text=lettered+{letter}")
-    tab.keyboard.press("j")
+    tab.goto("/demo/issues/?text=lettered")
+    tab.locator(f"#row-{key} .title").focus()
     tab.keyboard.press(letter)
     chosen = tab.get_by_role("dialog", name=key).get_by_role("button", name=choice, exact=True)
     while not chosen.evaluate("button => button === document.activeElement"):
