@@ -102,7 +102,7 @@ def _number(value: str, field: str, *, most: int) -> int | None:
     number = as_number(digits)
     if number is None or number > most:
         raise Invalid(f"“{value}” is no number of {field}.", "Leave it empty for no limit.", field=field)
-    return int(digits)
+    return number
 
 
 def _dollars(value: str) -> int | None:

@@ -14,10 +14,11 @@ from django.utils.safestring import SafeString
 
 from issues.citations import show_standing
 from issues.markdown import Place, render_markdown
-from issues.models import Approval, Company, Issue, Priority, Status
+from issues.models import Approval, Company, Issue, Member, Priority, Status
 from issues.names import Names, Somebody
 from issues.payloads import payload_text
 from issues.themes import theme_of
+from issues.who import who_of
 
 register = template.Library()
 
@@ -176,6 +177,12 @@ def theme(context: template.Context) -> str:
 def csrf_cookie() -> str:
     """The name of the cookie that holds the token of forms."""
     return settings.CSRF_COOKIE_NAME
+
+
+@register.simple_tag
+def who_cookie(member: Member) -> str:
+    """The cookie that is there while this person is logged in."""
+    return who_of(member.user_id)
 
 
 def _how_long_ago(moment: datetime.datetime) -> str:

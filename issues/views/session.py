@@ -16,6 +16,7 @@ from issues.refusals import Refusal
 from issues.services.accounts import use_login_link
 from issues.slowdown import Slowdown
 from issues.themes import keep_theme
+from issues.who import keep_who
 
 _slowdown = Slowdown()
 
@@ -39,7 +40,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return _log_in_again(request, username, "The name or the password is wrong.", status=422)
     _slowdown.succeeded(username)
     login(request, user)
-    return redirect(_next(request))
+    return keep_who(redirect(_next(request)), user)
 
 
 @never_cache
@@ -53,7 +54,7 @@ def log_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     except Refusal as refusal:
         return render(request, "session/link.html", {"refusal": refusal}, status=refusal.http_status)
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return redirect("companies")
+    return keep_who(redirect("companies"), user)
 
 
 @require_POST

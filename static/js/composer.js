@@ -11,7 +11,8 @@
 
   // --- Drafts: kept until the server said that it has the text
 
-  const keyOf = (form) => `${DRAFT}${document.body.dataset.root}${form.dataset.composer}`;
+  const { root, who } = document.body.dataset;
+  const keyOf = (form) => `${DRAFT}${root}${who}:${form.dataset.composer}`; // of this person alone
 
   function keep(form) {
     const text = form.querySelector("[data-text]").value;

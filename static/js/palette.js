@@ -16,7 +16,13 @@
   let commands = [];
   let findTimer = null;
 
-  const wordsOf = (element) => element.textContent.replace(/\s+/g, " ").trim();
+  // What is written there, without figures that stand beside it.
+  function wordsOf(element) {
+    const words = element.cloneNode(true);
+    for (const count of words.querySelectorAll(".count")) count.remove();
+    return words.textContent.replace(/\s+/g, " ").trim();
+  }
+
   const all = (selector) => [...document.querySelectorAll(selector)];
 
   // --- What can be done here

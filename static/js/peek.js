@@ -19,6 +19,7 @@
     panel.hidden = false;
     panel.scrollTop = 0;
     htmx.process(panel);
+    document.getElementById("announcer").textContent = `Quick look at ${key}. Escape closes it.`;
   }
 
   function close() {

@@ -9,12 +9,14 @@
 
   document.documentElement.classList.add("scripted");
 
-  // --- Whoever logs in in another tab gets another token: the forms that stand here take it over.
+  // --- Who logs in again in another tab gets another token: the forms that stand here take it over, unless it is
+  // somebody else's.
 
   function takeToken() {
-    const name = `${document.body.dataset.csrf}=`;
-    const token = document.cookie.split("; ").find((cookie) => cookie.startsWith(name))?.slice(name.length);
-    if (!token) return;
+    const { csrf, who } = document.body.dataset;
+    const cookies = document.cookie.split("; ");
+    const token = cookies.find((cookie) => cookie.startsWith(`${csrf}=`))?.slice(csrf.length + 1);
+    if (!token || !cookies.includes(who)) return;
     for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
   }
 

@@ -72,6 +72,12 @@ def test_e_edits_r_quotes_what_is_selected_and_i_takes_it_on(tab: Page) -> None:
     expect(tab.get_by_label("Description")).to_be_focused()
 
 
+def test_escape_on_an_issue_that_one_has_just_opened_leads_to_the_board_and_not_to_its_form(tab: Page) -> None:
+    open_issue(tab, "Just opened")
+    tab.keyboard.press("Escape")
+    tab.wait_for_url("**/demo/board/")
+
+
 def test_no_letter_acts_with_a_modifier_or_while_a_dialog_is_open(tab: Page) -> None:
     open_issue(tab, "Modified")
     for name in ("Alt+s", "Control+i", "Alt+c"):

@@ -121,7 +121,9 @@ def test_the_palette_finds_issues_and_acts(tab: Page) -> None:
     tab.keyboard.press("Enter")
     tab.wait_for_url(f"**/issues/{key}/")
     tab.keyboard.press("Control+k")
-    tab.keyboard.type("go to agents")
+    tab.keyboard.type("go to")
+    expect(tab.get_by_role("option", name="Go to Approvals", exact=True)).to_be_visible()
+    tab.keyboard.type(" agents")
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/agents/")
 

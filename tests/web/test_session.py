@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.core.cache import cache
 from django.test import Client
 
 from issues.actors import Person
-from issues.models import Company, LoginLink, User
+from issues.models import Company, LoginLink, Role, User
 from issues.services.accounts import issue_login_link
+from issues.services.companies import add_member
 from issues.slowdown import FREE_TRIES
 from tests import build
 
@@ -27,6 +30,20 @@ def test_the_right_password_leads_to_where_one_wanted(user: User, company: Compa
     answer = Client().post("/login/", {"username": "frida", "password": "a good long password", "next": "/acme/board/"})
     assert answer.status_code == 302
     assert answer.headers["Location"] == "/acme/board/"
+
+
+def test_by_either_log_in_an_open_page_can_tell_whether_its_reader_is_still_there(user: User, company: Company) -> None:
+    add_member(actor=build.owner_of(company), company=company, user=user, role=Role.BOARD)
+    for address, fields in (
+        ("/login/", {"username": "frida", "password": "a good long password"}),
+        (f"/login/{issue_login_link(user)}/", {}),
+    ):
+        client = Client()
+        client.post(address, fields)
+        cookies = [f"{name}={morsel.value}" for name, morsel in client.cookies.items()]
+        found = re.search(r'data-who="([^"]+)"', client.get("/acme/").content.decode())
+        assert found is not None
+        assert found[1] in cookies
 
 
 def test_a_wrong_password_says_so_and_keeps_the_name(user: User) -> None:

@@ -20,6 +20,13 @@ def log_in(tab: Page, installation: Installation) -> None:
     tab.wait_for_url("**/demo/")
 
 
+def log_out(tab: Page) -> None:
+    tab.goto("/demo/")
+    tab.locator(".side .foot summary").click()
+    tab.get_by_role("button", name="Log out").click()
+    tab.wait_for_url("**/login/**")
+
+
 def press(tab: Page, key: str, *presses: str) -> None:
     """Keys, one after the other, on the card of that issue."""
     tab.locator(f"[data-card={key}] .title").focus()
@@ -45,15 +52,15 @@ def test_what_is_sent_twice_over_a_slow_line_arrives_once(tab: Page) -> None:
         field.fill("By a double click")
         tab.get_by_role("button", name="Comment", exact=True).dblclick()
         expect(field).to_have_value("")
-        field.fill("By two keys")
+        field.fill("By hand")
         field.press("Control+Enter")
         field.press("Control+Enter")
         expect(field).to_have_value("")
-        field.fill("By two keys")  # said again once it has arrived, it is meant
+        field.fill("By hand")  # said again once it has arrived, it is meant
         field.press("Control+Enter")
         expect(field).to_have_value("")
     expect(tab.locator(".comment", has_text="By a double click")).to_have_count(1)
-    expect(tab.locator(".comment", has_text="By two keys")).to_have_count(2)
+    expect(tab.locator(".comment", has_text="By hand")).to_have_count(2)
 
 
 def test_a_form_of_a_page_of_its_own_is_sent_once_too(tab: Page) -> None:
@@ -75,15 +82,31 @@ def test_after_a_new_log_in_in_another_tab_what_stands_in_the_first_can_be_sent(
     open_issue(first, "Logged out and in")
     first.get_by_label("Comment", exact=True).fill("Still here")
     second = first.context.new_page()
-    second.goto("/demo/")
-    second.locator(".side .foot summary").click()
-    second.get_by_role("button", name="Log out").click()
-    second.wait_for_url("**/login/**")
+    log_out(second)
     first.get_by_role("button", name="Comment", exact=True).click()
     expect(first.locator(".toast", has_text="You are logged out.")).to_be_visible()
     log_in(second, installation)
     first.get_by_role("button", name="Comment", exact=True).click()
     expect(first.locator(".comment", has_text="Still here")).to_be_visible()
+
+
+def test_what_stands_in_a_page_is_sent_by_nobody_else_and_drafts_are_of_one_person(
+    new_tab: NewTab, installation: Installation
+) -> None:
+    """The cookie that says who is logged in tells the page that it is another."""
+    first = new_tab(expecting=("401", "403", "404"), storage_state=None)
+    log_in(first, installation)
+    open_issue(first, "One browser, two people")
+    first.get_by_label("Comment", exact=True).fill("Half a thought")
+    mine = first.evaluate("document.body.dataset.who")
+    assert first.evaluate("who => Object.keys(localStorage).some(key => key.includes(who))", mine)
+    second = first.context.new_page()
+    log_out(second)
+    log_in(second, installation)
+    first.context.add_cookies([{"name": mine.partition("=")[0], "value": "0", "url": installation.url}])
+    first.get_by_role("button", name="Comment", exact=True).click()
+    expect(first.locator(".toast", has_text="That did not work (403).")).to_be_visible()
+    expect(first.locator(".comment", has_text="Half a thought")).to_have_count(0)
 
 
 def test_what_is_done_to_cards_faster_than_the_line_allows_is_all_done(tab: Page) -> None:
@@ -162,8 +185,8 @@ def test_a_part_that_could_not_be_fetched_is_fetched_again(new_tab: NewTab) -> N
             route.abort()
 
     mine.route("**/board/", fail_once)
-    open_issue(theirs, "Seen at the second try")
-    expect(mine.get_by_text("Seen at the second try")).to_be_visible(timeout=20_000)
+    open_issue(theirs, "Fetched at the second try")
+    expect(mine.get_by_text("Fetched at the second try")).to_be_visible(timeout=20_000)
     assert failed
     expect(mine.locator(".toast")).to_have_count(0)
 
