@@ -91,7 +91,10 @@ except Exception:
             worker.kill()
             worker.wait()
         # Queues outlive their users on the servers.
-        code = "c = echo.app.connection(); c.default_channel.queue_delete(echo.app.conf.task_default_queue)"
+        code = (
+            "queue = echo.app.amqp.queues[echo.app.conf.task_default_queue](echo.app.connection().default_channel); "
+            "queue.declare(); queue.delete()"  # without the one, Redis keeps the binding
+        )
         subprocess.run(self.python(code), env=self.environment, cwd=ROOT, check=False, capture_output=True)
 
 

@@ -40,6 +40,17 @@ STACKS = [
 ]
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
+DELETE = """
+import os
+from trimus.celery import app
+name = app.conf.task_default_queue = os.environ["TRIMUS_TEST_QUEUE"]
+with app.connection() as connection:
+    queue = app.amqp.queues[name](connection.default_channel)
+    queue.declare()  # else Redis knows of no binding, and keeps it
+    queue.delete()
+"""
+"""What takes a stack's queue away."""
+
 
 def administrate(server: str, statement: str) -> None:
     with psycopg.connect(machine.libpq(server), autocommit=True) as connection:
@@ -196,9 +207,8 @@ class Stack:
             assert self._nursery.stdin is not None
             self._nursery.stdin.close()
             self._nursery.wait(PATIENCE_SECONDS)
-        code = f"from trimus.celery import app; app.connection().default_channel.queue_delete({self.queue!r})"
         subprocess.run(
-            [sys.executable, "-c", code], env=self.full_environment(), cwd=ROOT, check=False, capture_output=True
+            [sys.executable, "-c", DELETE], env=self.full_environment(), cwd=ROOT, check=False, capture_output=True
         )
 
     def _open_nursery(self) -> None:

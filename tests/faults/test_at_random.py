@@ -33,7 +33,7 @@ SIZE = Size(kills=60, wakeups=200) if LONG else Size(kills=20, wakeups=60)
 SEEDS = range(1, 4) if LONG else range(1, 2)
 AGENTS = 6
 ARRIVALS = 3
-LIFE_SECONDS = (0.3, 3.0)
+LIFE_SECONDS = (0.3, 10.0 if LONG else 3.0)
 """A worker dies at its stage after up to so many arrivals, and so long after its first run began wherever it is."""
 
 MANY = 1000
