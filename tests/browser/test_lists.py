@@ -64,7 +64,7 @@ def test_anothers_change_reaches_the_panel_and_the_rows_behind_it(new_tab: NewTa
     expect(panel.get_by_role("heading", name="Overlooked")).to_be_visible()
     theirs.locator("[data-menu=s] summary").click()
     theirs.get_by_role("button", name="In review").click()
-    expect(mine.locator(f"#group-in_review #row-{key}")).to_be_attached(timeout=2_000)
+    expect(mine.locator(f"#group-in_review #row-{key}")).to_be_attached()
     expect(panel.get_by_text("In review")).to_be_visible()
     expect(mine.locator(f"#row-{key} .title")).to_be_focused()
 
@@ -175,7 +175,7 @@ def test_home_runs_and_inbox_follow_what_others_do(new_tab: NewTab) -> None:
     theirs.get_by_role("button", name="Create issue").click()
     theirs.wait_for_url("**/issues/DEMO-*/")
     key = theirs.url.rstrip("/").rsplit("/", 1)[-1]
-    expect(home.get_by_role("link", name=key, exact=True).first).to_be_visible(timeout=2_000)
+    expect(home.get_by_role("link", name=key, exact=True).first).to_be_visible()
     expect(runs.locator("#runs").get_by_text(key)).to_be_visible()  # once a worker has begun
     expect(inbox.locator("#inbox").get_by_text(key).first).to_be_visible()  # the agent has answered and is done
 
@@ -189,7 +189,7 @@ def test_the_list_keeps_its_place_while_others_change_it(new_tab: NewTab) -> Non
     mine.evaluate("window.scrollTo(0, 60)")
     theirs.locator("[data-menu=p] summary").click()
     theirs.get_by_role("button", name="Urgent").click()
-    expect(mine.locator(f"#row-{key}").get_by_role("img", name="Urgent priority")).to_be_attached(timeout=2_000)
+    expect(mine.locator(f"#row-{key}").get_by_role("img", name="Urgent priority")).to_be_attached()
     assert mine.evaluate("window.scrollY") == 60
     expect(mine.locator("[data-menu=v]")).to_have_attribute("open", "")
 

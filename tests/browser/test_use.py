@@ -90,23 +90,6 @@ def test_a_refused_move_puts_the_card_back_and_says_why(new_tab: NewTab) -> None
     expect(tab.locator(f"{column(tab, 'backlog')} #card-{key}")).to_be_visible()
 
 
-def test_anothers_change_appears_within_two_seconds_and_disturbs_nothing(new_tab: NewTab) -> None:
-    """Point 13."""
-    mine, theirs = new_tab(), new_tab()
-    key = open_issue(theirs, "Seen by both")
-    mine.goto("/demo/board/?text=seen")
-    expect(mine.locator(f"{column(mine, 'backlog')} #card-{key}")).to_be_visible()
-    mine.locator("input[name=text]").last.fill("half a word")
-    mine.evaluate("document.querySelector('.columns').scrollLeft = 40")
-    theirs.locator("[data-menu=s] summary").click()
-    theirs.get_by_role("button", name="In review").click()
-    moved = mine.locator(f"{column(mine, 'in_review')} #card-{key}")
-    expect(moved).to_be_attached(timeout=2_000)
-    expect(mine.locator("input[name=text]").last).to_have_value("half a word")
-    expect(mine.locator("input[name=text]").last).to_be_focused()
-    assert mine.evaluate("document.querySelector('.columns').scrollLeft") == 40
-
-
 def test_an_open_menu_stays_open_while_others_change_the_issue(new_tab: NewTab) -> None:
     """Point 13."""
     mine, theirs = new_tab(), new_tab()
