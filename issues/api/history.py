@@ -12,10 +12,11 @@ from issues.api.issue_shapes import IssueShape, issue_whole
 from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Activity, ActorKind, Finding, Issue, Verdict
 from issues.rest.paging import Page
+from issues.rest.references import everybody_named
 from issues.rest.scope import issue_in_scope, scope_of
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField, WrittenField, texts_of
 from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
-from issues.services.reviews import give_verdict
+from issues.services.reviews import give_verdict, set_reviewers
 
 TAG = "History and reviews"
 _LINES = Activity.objects.select_related("member__user", "agent", "issue__company").defer(
@@ -52,6 +53,12 @@ class VerdictForm(Form):
     note = WrittenField(required=False, allow_blank=True)
 
 
+class ReviewersForm(Form):
+    reviewers = serializers.ListField(
+        child=serializers.CharField(), max_length=50, help_text="Handles or names, or `me`; none for nobody."
+    )
+
+
 class CompanyActivity(Resource):
     @operation("List activity", tag=TAG, query=CompanyQuery, answer=ActivityShape, paged=True)
     def get(self, *, query: Mapping[str, Any]) -> Page[Activity]:
@@ -74,6 +81,16 @@ class IssueFindings(Resource):
         _, issue = issue_in_scope(self.actor, identifier)
         rows = Finding.objects.filter(issue=issue).select_related("agent").defer(*texts_of("agent"))
         return self.page(rows, OLDEST_FIRST, query)
+
+
+class IssueReviewers(Resource):
+    @operation("Name the reviewers of an issue", tag=TAG, body=ReviewersForm, answer=IssueShape)
+    def post(self, *, identifier: str, form: Mapping[str, Any]) -> Issue:
+        """Exactly these: verdicts of those who stay are kept. In review, those who are new are called at once."""
+        scope, issue = issue_in_scope(self.actor, identifier)
+        reviewers = everybody_named(scope, form["reviewers"], "reviewers")
+        set_reviewers(actor=scope.actor, issue=issue, reviewers=reviewers)
+        return issue_whole(scope, identifier)
 
 
 class IssueVerdict(Resource):

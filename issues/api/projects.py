@@ -14,7 +14,15 @@ from issues.rest.paging import Page
 from issues.rest.scope import Scope, row_in_scope, scope_of
 from issues.rest.shapes import Form, Shape, StampField, WrittenField
 from issues.rest.views import CompanyQuery, Resource, operation
-from issues.services.projects import archive_project, create_label, create_project, delete_label, edit_project
+from issues.services.projects import (
+    archive_project,
+    create_label,
+    create_project,
+    delete_label,
+    edit_label,
+    edit_project,
+    restore_project,
+)
 
 TAG = "Projects and labels"
 _PROJECTS = Project.objects.select_related("company")
@@ -48,10 +56,13 @@ class LabelShape(Shape):
     colour = serializers.CharField(help_text="`#1f6feb`.")
 
 
-class NewLabelForm(Form):
-    company = serializers.CharField(required=False, default="", max_length=10)
+class LabelForm(Form):
     name = serializers.CharField(max_length=60)
     colour = serializers.CharField(required=False, max_length=7, help_text="`#1f6feb`.")
+
+
+class NewLabelForm(LabelForm):
+    company = serializers.CharField(required=False, default="", max_length=10)
 
 
 class Projects(Resource):
@@ -96,7 +107,21 @@ class Labels(Resource):
         return create_label(actor=scope.actor, company=scope.company, **fields)
 
 
+class ProjectRestore(Resource):
+    @operation("Restore a project", tag=TAG, answer=ProjectShape)
+    def post(self, *, id: int) -> Project:
+        """Bring an archived one back into menus."""
+        scope, project = row_in_scope(self.actor, _PROJECTS, id)
+        return restore_project(actor=scope.actor, project=project)
+
+
 class LabelItem(Resource):
+    @operation("Change a label", tag=TAG, body=LabelForm, answer=LabelShape)
+    def patch(self, *, id: int, form: Mapping[str, Any]) -> Label:
+        """Issues keep it."""
+        scope, label = row_in_scope(self.actor, _LABELS, id)
+        return edit_label(actor=scope.actor, label=label, **form)
+
     @operation("Delete a label", tag=TAG)
     def delete(self, *, id: int) -> None:
         """Issues lose it."""

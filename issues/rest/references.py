@@ -16,14 +16,23 @@ if TYPE_CHECKING:
     from agents.models import Agent
 
 
-def somebody_named(scope: Scope, word: str | None, field: str) -> Agent | Member | None:
+def everybody_named(scope: Scope, words: Iterable[str], field: str) -> list[Agent | Member]:
+    """Whom the words name, each once. Invalid for the first that names nobody."""
+    directory = Directory(scope.company)
+    found = (somebody_named(scope, word, field, directory) for word in words)
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def somebody_named(
+    scope: Scope, word: str | None, field: str, directory: Directory | None = None
+) -> Agent | Member | None:
     """The member or agent of that handle or name; None for null and `none`; `me` is the caller. Invalid otherwise."""
     if word is None or fold(word.strip()) == "none":
         return None
     if fold(word.strip()) == "me":
         return _caller(scope)
     try:
-        return Directory(scope.company).find(word)
+        return (directory or Directory(scope.company)).find(word)
     except Invalid as refusal:
         raise Invalid(refusal.reason, refusal.hint, field=field) from None
 

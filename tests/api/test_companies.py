@@ -45,12 +45,15 @@ def test_a_project_is_made_changed_and_archived(api: Api, company: Company) -> N
     path = f"projects/{made['id']}"
     assert api.patch(path, {"name": "Take-off"})["name"] == "Take-off"
     assert api.post(f"{path}/archive")["archived_at"] is not None
+    assert api.post(f"{path}/restore")["archived_at"] is None
     assert api.post("projects", {"name": "take-off"}).status == 409
 
 
 def test_a_label_is_made_and_deleted(api: Api, company: Company) -> None:
     made = api.post("labels", {"name": "bug", "colour": "#FF0000"})
     assert (made.status, made["colour"]) == (201, "#ff0000")
+    changed = api.patch(f"labels/{made['id']}", {"name": "defect"})
+    assert (changed["name"], changed["colour"]) == ("defect", "#ff0000")
     assert api.delete(f"labels/{made['id']}").status == 204
     assert api.get("labels").rows == []
 

@@ -268,6 +268,16 @@ def test_a_reviewer_judges_over_the_api(api: Api, company: Company, ada: Agent) 
     assert api.post("issues/ACME-1/verdict", {"verdict": "accept"})["status"] == "done"
 
 
+def test_reviewers_are_named_by_people_over_the_api(api: Api, ada_api: Api, company: Company, ada: Agent) -> None:
+    build.issue(company, status=Status.IN_REVIEW)
+    named = api.post("issues/ACME-1/reviewers", {"reviewers": ["@ada", "me"]})
+    assert [row["reviewer"]["handle"] for row in named["reviewers"]] == ["acme-founder", "ada"]
+    assert [wakeup.source for wakeup in build.pending(ada)] == ["review_requested"]
+    assert ada_api.post("issues/ACME-1/reviewers", {"reviewers": []}).status == 403
+    assert api.post("issues/ACME-1/reviewers", {"reviewers": ["nobody"]})["errors"].keys() == {"reviewers"}
+    assert api.post("issues/ACME-1/reviewers", {"reviewers": []})["reviewers"] == []
+
+
 def test_what_changed_is_listed_as_activity(api: Api, company: Company) -> None:
     api.post("issues", {"title": "Work"})
     api.patch("issues/ACME-1", {"status": "done"})
