@@ -335,6 +335,7 @@ class ApiKeyPage(Shown):
     list_display = (
         "__str__",
         "name",
+        "scope",
         link("user"),
         link("agent"),
         link("run"),
@@ -343,7 +344,7 @@ class ApiKeyPage(Shown):
         "revoked_at",
     )
     list_select_related = ("user", "agent", "run")
-    list_filter = (("revoked_at", admin.EmptyFieldListFilter), "company")
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter), "scope", "company")
     search_fields = ("prefix", "name", "user__username", "agent__handle")
     hidden = ("key_hash",)
     actions = [action("revoke", "Revoke", lambda person, row: revoke_key(actor=person, key=row))]

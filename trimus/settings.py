@@ -344,6 +344,7 @@ SPECTACULAR_SETTINGS = {
         "RunState": "agents.models.RunState",
         "WakeupState": "agents.models.WakeupState",
         "ApprovalKind": "issues.models.ApprovalKind",
+        "KeyScope": "issues.models.KeyScope",
         "SomebodyKind": ["member", "agent"],
         "CallerKind": ["person", "agent"],
         "ModelTier": "agents.models.ModelTier",

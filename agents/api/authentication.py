@@ -14,7 +14,7 @@ from agents.models import Adapter, Agent, AgentStatus, Run
 from agents.services.agents import worker_for
 from agents.services.runs import EXTERNAL_LEASE, touch_external
 from issues.actors import Actor, Person, Worker
-from issues.models import User
+from issues.models import KeyScope, User
 from issues.refusals import Forbidden
 from issues.services.keys import find_key
 
@@ -38,6 +38,8 @@ class KeyAuthentication(BaseAuthentication):
         key = find_key(text)
         if key is None:
             raise AuthenticationFailed("This key is unknown, has expired, or was revoked.")
+        if key.scope == KeyScope.READ and request.method not in SAFE_METHODS:
+            raise Forbidden("This key only reads.", "Make one that writes, too.")
         if key.user is not None:
             if not key.user.is_active:
                 raise AuthenticationFailed("This account is closed.")

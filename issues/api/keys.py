@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from issues.actors import Person
 from issues.keysets import NEWEST_FIRST
-from issues.models import ApiKey, Member, Role
+from issues.models import ApiKey, KeyScope, Member, Role
 from issues.refusals import Forbidden, NotFound
 from issues.rest.paging import Page
 from issues.rest.references import agent_named
@@ -32,6 +32,7 @@ class KeyShape(Shape):
     prefix = serializers.CharField(help_text="How it begins, after `trm_`.")
     company = serializers.CharField(source="company.key", allow_null=True, help_text="Of an agent's key.")
     agent = serializers.CharField(source="agent.handle", allow_null=True, help_text="Null for a person's own key.")
+    scope = serializers.ChoiceField(choices=KeyScope.choices, help_text="With `read` it changes nothing.")
     created_at = StampField()
     expires_at = StampField(allow_null=True)
     last_used_at = StampField(allow_null=True, help_text="To the minute.")
@@ -60,6 +61,9 @@ class NewKeyForm(Form):
     company = serializers.CharField(required=False, default="", max_length=10, help_text="Of the agent.")
     agent = serializers.CharField(required=False, help_text="A handle. Without, the key is the caller's own.")
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    scope = serializers.ChoiceField(
+        choices=KeyScope.choices, default=KeyScope.WRITE, help_text="With `read` it changes nothing."
+    )
 
 
 class Keys(Resource):
@@ -72,7 +76,11 @@ class Keys(Resource):
     def post(self, *, form: Mapping[str, Any]) -> FreshKey:
         """A key of the caller; or, by an owner, of an agent that works outside of Trimus."""
         person = _person(self)
-        options = {"name": form.get("name", ""), "expires_at": form.get("expires_at")}
+        options = {
+            "name": form.get("name", ""),
+            "expires_at": form.get("expires_at"),
+            "scope": KeyScope(form["scope"]),
+        }
         if "agent" not in form:
             return FreshKey(*create_user_key(actor=person, user=person.user, **options))
         scope = scope_of(person, form["company"])

@@ -9,7 +9,7 @@ from issues.models.finding import Finding
 from issues.models.inbox import WANTING, InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
 from issues.models.kept_answer import KeptAnswer
-from issues.models.key import ApiKey
+from issues.models.key import ApiKey, KeyScope
 from issues.models.notice import Notice, NoticeState
 from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
@@ -44,6 +44,7 @@ __all__ = [
     "InboxKind",
     "Issue",
     "KeptAnswer",
+    "KeyScope",
     "Label",
     "LoginLink",
     "Member",

@@ -8,6 +8,13 @@ from django.db.models import Q
 from issues.models.company import Company
 
 
+class KeyScope(models.TextChoices):
+    """What may be done with a key, within what its owner may."""
+
+    READ = "read", "Read"
+    WRITE = "write", "Read and write"
+
+
 class ApiKey(models.Model):
     """A bearer key of a user, an agent, or one run. Only its SHA-256 is kept, with a prefix for look-up; a run's
     key dies with the run."""
@@ -17,6 +24,7 @@ class ApiKey(models.Model):
     agent = models.ForeignKey("agents.Agent", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys")
     run = models.ForeignKey("agents.Run", on_delete=models.CASCADE, null=True, blank=True, related_name="api_keys")
     name = models.CharField(max_length=120, blank=True)
+    scope = models.CharField(max_length=5, choices=KeyScope, default=KeyScope.WRITE)
     prefix = models.CharField(max_length=12, unique=True)
     key_hash = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -30,6 +38,7 @@ class ApiKey(models.Model):
                 condition=Q(user__isnull=False, agent=None, run=None) | Q(user=None, agent__isnull=False),
                 name="api_key_of_user_or_agent",
             ),
+            models.CheckConstraint(condition=Q(scope__in=KeyScope.values), name="api_key_scope_known"),
         ]
 
     def __str__(self) -> str:

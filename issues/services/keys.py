@@ -14,7 +14,7 @@ from django.utils import timezone
 from issues.activity import record
 from issues.actors import Actor, Person
 from issues.effects import service
-from issues.models import ApiKey, User
+from issues.models import ApiKey, KeyScope, User
 from issues.policies import Right, require
 from issues.refusals import Forbidden
 from issues.texts import check_line
@@ -31,17 +31,29 @@ _LAST_USE_EVERY = datetime.timedelta(minutes=1)
 
 @service
 def create_user_key(
-    *, actor: Actor, user: User, name: str = "", expires_at: datetime.datetime | None = None
+    *,
+    actor: Actor,
+    user: User,
+    name: str = "",
+    expires_at: datetime.datetime | None = None,
+    scope: KeyScope = KeyScope.WRITE,
 ) -> tuple[ApiKey, str]:
-    """A key with all the user's rights, and its text, which is shown this once. People make keys for themselves."""
+    """A key with all the user's rights, or to read alone, and its text, which is shown this once. People make keys for
+    themselves."""
     if not isinstance(actor, Person) or actor.user.pk != user.pk:
         raise Forbidden("Keys of a person are made by that person.")
-    return _make(ApiKey(user=user, name=check_line(name, "name", limit=120, required=False), expires_at=expires_at))
+    name = check_line(name, "name", limit=120, required=False)
+    return _make(ApiKey(user=user, name=name, expires_at=expires_at, scope=scope))
 
 
 @service
 def create_agent_key(
-    *, actor: Actor, agent: Agent, name: str = "", expires_at: datetime.datetime | None = None
+    *,
+    actor: Actor,
+    agent: Agent,
+    name: str = "",
+    expires_at: datetime.datetime | None = None,
+    scope: KeyScope = KeyScope.WRITE,
 ) -> tuple[ApiKey, str]:
     """A key with which an outside agent takes part as this one."""
     require(actor, Right.MANAGE_COMPANY, agent.company)
@@ -51,6 +63,7 @@ def create_agent_key(
             agent=agent,
             name=check_line(name, "name", limit=120, required=False),
             expires_at=expires_at,
+            scope=scope,
         )
     )
     record(actor, "key.created", agent.company, key=key.pk, agent=agent.pk)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from agents.models import Agent
-from issues.models import ApiKey
+from issues.models import ApiKey, KeyScope
 from issues.names import Names
 from issues.numbers import as_id
 from issues.pages import Visit, changed, company_page, show
@@ -51,14 +52,24 @@ def revoke(request: HttpRequest, visit: Visit, key: int) -> HttpResponse:
 
 
 def _make(request: HttpRequest, visit: Visit) -> tuple[ApiKey, str]:
-    name, expires_at = request.POST.get("name", ""), _expiry(request.POST.get("days", ""))
+    wanted: dict[str, Any] = {
+        "name": request.POST.get("name", ""),
+        "expires_at": _expiry(request.POST.get("days", "")),
+        "scope": _scope(request.POST.get("scope", KeyScope.WRITE)),
+    }
     chosen = request.POST.get("agent", "")
     if not chosen:
-        return create_user_key(actor=visit.person, user=visit.member.user, name=name, expires_at=expires_at)
+        return create_user_key(actor=visit.person, user=visit.member.user, **wanted)
     found = Agent.objects.filter(company=visit.company, pk=as_id(chosen)).first()
     if found is None:
         raise Invalid("There is no such agent.", field="agent")
-    return create_agent_key(actor=visit.person, agent=found, name=name, expires_at=expires_at)
+    return create_agent_key(actor=visit.person, agent=found, **wanted)
+
+
+def _scope(word: str) -> KeyScope:
+    if word not in KeyScope.values:
+        raise Invalid("Choose what the key may do.", field="scope")
+    return KeyScope(word)
 
 
 def _expiry(days: str) -> datetime.datetime | None:
@@ -78,6 +89,7 @@ def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None)
         "of_agents": [{"key": key, "agent": names.agents.get(key.agent_id or 0)} for key in of_agents],
         "agents": names.present_agents,
         "lives": LIVES,
+        "scopes": KeyScope.choices[::-1],
         "now": timezone.now(),
         "values": request.POST,
         "refusal": refusal,

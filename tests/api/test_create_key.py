@@ -29,6 +29,11 @@ def test_a_key_for_an_agent_acts_as_that_agent(ada: Agent) -> None:
     assert Api(create_key("--agent", "@ada")).get("agents/me")["handle"] == "ada"
 
 
+def test_a_key_can_be_made_to_read_alone(founder: Person) -> None:
+    reader = Api(create_key("--user", "acme-founder", "--read-only"))
+    assert (reader.get("me").status, reader.post("labels", {"name": "bug"}).status) == (200, 403)
+
+
 def test_an_agents_company_is_named_where_there_are_several(ada: Agent, company: Company) -> None:
     build.company_with_founder("OTHR")
     with pytest.raises(CommandError, match="--company"):

@@ -105,6 +105,26 @@ def test_a_member_sees_no_keys_but_their_own(api: Api, company: Company, ada: Ag
     assert member.delete(f"keys/{others.pk}").status == 404
 
 
+@pytest.mark.parametrize("agent", [{}, {"agent": "ada"}])
+def test_a_key_that_reads_changes_nothing_and_makes_no_other(
+    api: Api, company: Company, ada: Agent, agent: dict[str, str]
+) -> None:
+    build.issue(company, assignee=ada)
+    made = api.post("keys", agent | {"scope": "read"})
+    reader = Api(made["key"])
+    assert (made["scope"], api.post("keys", agent)["scope"]) == ("read", "write")
+    assert reader.get("issues/ACME-1").status == 200
+    for refused in (
+        reader.post("issues/ACME-1/comments", {"body": "Hello"}),
+        reader.post("issues/ACME-1/actions", {"text": "Hello"}),
+        reader.patch("issues/ACME-1", {"title": "New"}),
+        reader.post("keys", {}),
+        reader.delete(f"keys/{made['id']}"),
+    ):
+        assert (refused.status, refused["detail"]) == (403, "This key only reads.")
+    assert api.post("keys", {"scope": "all"}).status == 422
+
+
 def test_agents_have_nothing_to_do_with_keys(ada_api: Api) -> None:
     assert ada_api.get("keys").status == 403
     assert ada_api.post("keys", {}).status == 403

@@ -203,6 +203,7 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "project_name_once": lambda s: s.again(build.project(s.company, "Moon"), name="moon"),
     "label_name_once": lambda s: s.again(build.label(s.company, "bug"), name="BUG"),
     "issues_apikey.prefix": lambda s: s.again(s.key()),
+    "api_key_scope_known": lambda s: update(s.key(), scope="all"),
     "api_key_of_user_or_agent": lambda s: update(s.key(), user=s.owner.user),
     # Issues
     "issue_number_once": lambda s: s.again(s.issue),

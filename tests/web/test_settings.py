@@ -131,6 +131,13 @@ def test_a_key_is_shown_once_works_and_is_revoked(page: Client, company: Company
         assert find_key(text[0]) is None
 
 
+def test_a_key_can_be_made_to_read_alone_and_is_listed_as_such(page: Client) -> None:
+    page.post("/acme/settings/keys/", {"name": "Report", "days": "30", "scope": "read"})
+    assert ApiKey.objects.get().scope == "read"
+    assert "Reads only" in page.get("/acme/settings/keys/").content.decode()
+    assert page.post("/acme/settings/keys/", {"name": "X", "days": "30", "scope": "all"}).status_code == 422
+
+
 def test_others_see_no_keys_but_their_own(company: Company, founder: Person, browse: Browse, ada: Agent) -> None:
     hers, _ = create_agent_key(actor=founder, agent=ada, name="Of Ada")
     founders, _ = create_user_key(actor=founder, user=founder.user, name="Of the founder")

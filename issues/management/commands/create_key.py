@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from issues.actors import SYSTEM, Person
 from issues.directory import Directory
-from issues.models import Company, Member, User
+from issues.models import Company, KeyScope, Member, User
 from issues.refusals import Refusal
 from issues.services.keys import create_agent_key, create_user_key
 
@@ -25,14 +25,17 @@ class Command(BaseCommand):
         owner.add_argument("--agent", metavar="HANDLE", help="a key with which an outside agent takes part")
         parser.add_argument("--company", metavar="KEY", help="the agent's company, where there are several")
         parser.add_argument("--name", default="command line", help="what the key is for")
+        parser.add_argument("--read-only", action="store_true", help="a key that changes nothing")
 
-    def handle(self, *, user: str | None, agent: str | None, company: str | None, name: str, **_options: Any) -> None:
+    def handle(self, *, user: str | None, agent: str | None, company: str | None, **options: Any) -> None:
+        scope = KeyScope.READ if options["read_only"] else KeyScope.WRITE
+        about = {"name": options["name"], "scope": scope}
         try:
             if user is not None:
                 account = _account(user)
-                _, text = create_user_key(actor=Person(account), user=account, name=name)
+                _, text = create_user_key(actor=Person(account), user=account, **about)
             else:
-                _, text = create_agent_key(actor=SYSTEM, agent=_agent(agent or "", _company(company)), name=name)
+                _, text = create_agent_key(actor=SYSTEM, agent=_agent(agent or "", _company(company)), **about)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(text)
