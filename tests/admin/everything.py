@@ -93,7 +93,7 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Budget.objects.create(company=company, agent=run.agent, tokens=1_000)
     month = datetime.date(2027, 1, 1)
     Spending.objects.create(company=company, agent=run.agent, month=month)
-    Reservation.objects.create(run=run, month=month)
+    Reservation.objects.get_or_create(run=run, defaults={"month": month})  # a checkout holds one itself
     KeptAnswer.objects.create(caller="user 1", key=str(number), call_hash="0")
     Pulse.objects.create(name=f"part {number}", felt_at=now)
     CompanyProvider.objects.create(company=company, name=f"own-{number}", protocol="openai", sealed_key=seal("sk-1234"))

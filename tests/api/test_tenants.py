@@ -186,6 +186,7 @@ def _body(address: str, method: str) -> dict[str, Any]:
         "blockers": {"blockers": ["OTHR-1"]},
         "comments": {"body": "Mine"},
         "reactions": {"reaction": "agree"},
+        "reviewers": {"reviewers": []},
         "verdict": {"verdict": "accept"},
         "requests": {"title": "Mine"},
         "questions": {"question": "Mine?"},
