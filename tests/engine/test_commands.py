@@ -160,7 +160,13 @@ class TestPrompt:
 
         sent = prepare(started)
         assert shown["system"] == sent.system
+        but_for_the_minute = [user.rpartition("\n")[0] for user in (shown["user"], sent.user)]
+        assert but_for_the_minute[0] == but_for_the_minute[1]
+        assert "please begin" in but_for_the_minute[0]
         assert shown["delivered"] == list(sent.delivered)
+        assert [section["title"] for section in shown["sections"]] == [section.title for section in sent.sections]
+        assert {"size", "tokens", "is_deferred"} <= shown["sections"][0].keys()
+        assert {"message", "offset", "tokens"} <= shown["breakpoints"][0].keys()
 
     def test_it_shows_the_prompt_for_one_wakeup(self, issue: Issue, owner: Person) -> None:
         build.comment(issue, "@ada, the first.", actor=owner)
