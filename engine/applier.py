@@ -15,6 +15,7 @@ from engine.text.types import Action
 from engine.verbs.base import Effect, Request, Verb
 from engine.verbs.registry import BY_NAME
 from engine.verbs.scene import Scene
+from issues import blobs
 from issues.effects import savepoint
 from issues.models import Company
 from issues.refusals import Forbidden, NeedsApproval, Refusal
@@ -132,7 +133,7 @@ class Applier:
         approved = replace(self.scene.worker, approved=True)
         made = {title: list(issues) for title, issues in self.scene.made.items()}
         try:
-            with savepoint():
+            with blobs.rehearsal(), savepoint():
                 verb.carry_out(replace(self.scene, actor=approved, made=made, afterwards=[]), request)
                 raise _TakenBack
         except _TakenBack:

@@ -14,6 +14,7 @@ from engine.apply import apply_reply
 from engine.claim import RUN_DEADLINE
 from engine.meanwhile import SEEN, lines_of_people
 from engine.outcomes import Outcome
+from issues import blobs
 from issues.effects import unit
 from issues.services.locks import lock_company
 
@@ -36,7 +37,7 @@ def rehearse(like: Run, reply: str) -> Rehearsed:
     everything back."""
     rehearsed: Rehearsed | None = None
     try:
-        with transaction.atomic():
+        with blobs.rehearsal(), transaction.atomic():
             rehearsed = _apply(like, reply)
             raise _TakeBack
     except _TakeBack:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -21,6 +22,7 @@ from engine.outcomes import Outcome
 from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
 from engine.record import keep_prompt
 from engine.routing import secrets_of
+from issues import blobs
 from issues.actors import SYSTEM
 from issues.effects import Wake, unit
 from issues.models import Issue
@@ -73,7 +75,7 @@ def try_reply(agent: Agent, issue: Issue, reply: str, *, is_dry: bool) -> Trial:
     """
     trial: Trial | None = None
     try:
-        with transaction.atomic():
+        with blobs.rehearsal() if is_dry else nullcontext(), transaction.atomic():
             trial = _try(agent, issue, reply, is_dry)
             if is_dry:
                 raise _TakeBack

@@ -11,6 +11,9 @@ import hashlib
 import logging
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
 from typing import IO
@@ -31,11 +34,23 @@ TOUCHED_AFTER = timedelta(hours=1)
 """Storing the same bytes again notes the time, but not on every write: writers of one content would wait for each
 other. Far below `KEPT_FOR_SURE`."""
 
+_rehearsing: ContextVar[bool] = ContextVar("rehearsing", default=False)
+
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+@contextmanager
+def rehearsal() -> Iterator[None]:
+    """Inside, rows are written and no bytes: for a transaction that will be taken back, which would leave them."""
+    token = _rehearsing.set(True)
+    try:
+        yield
+    finally:
+        _rehearsing.reset(token)
 
 
 def store(content: bytes) -> Blob:
@@ -46,7 +61,7 @@ def store(content: bytes) -> Blob:
     """
     blob = _hold(digest_of(content), len(content))
     path = path_of(blob.sha256)
-    if not path.exists():
+    if not _rehearsing.get() and not path.exists():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _write_aside_and_rename(path, content)

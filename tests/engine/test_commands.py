@@ -10,6 +10,7 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from pytest_django.fixtures import Settings
 
 from agents.models import Agent, Run, Wakeup
 from agents.services.agents import pause_agent
@@ -61,13 +62,15 @@ def everything() -> dict[str, int]:
 
 class TestHeartbeat:
     def test_a_dry_run_prints_each_action_and_changes_nothing(
-        self, issue: Issue, reply: str, monkeypatch: pytest.MonkeyPatch
+        self, issue: Issue, reply: str, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         rings: list[str] = []
         monkeypatch.setattr(tasks.look, "apply_async", lambda *_args, **_options: rings.append("look"))
+        settings.DATA_DIR = tmp_path / "data"
         before, row = everything(), Issue.objects.values().get()
         out = run("heartbeat", issue.identifier, agent="ada", reply_file=reply, dry_run=True)
         assert (everything(), Issue.objects.values().get(), rings) == (before, row, [])
+        assert not settings.DATA_DIR.exists()
         assert "applied    /status in_progress" in out
         assert "failed     /priority nonsense" in out
         assert "applied    /create-issue A part" in out

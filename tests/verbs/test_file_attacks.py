@@ -12,10 +12,12 @@ from pytest_django.fixtures import Settings
 
 from agents.models import ActionOutcome
 from issues.actors import Person
-from issues.models import Attachment, Blob, FileVersion, Issue, WorkspaceFile
+from issues.models import Attachment, Blob, FileVersion, Grant, Issue, WorkspaceFile
 from issues.paths import check_path
+from issues.rights import Right
 from issues.services.files import ATTACHMENT_BYTES, WRITE_BYTES
 from issues.services.keys import create_user_key
+from issues.services.policy import change_policy
 from tests.services.test_files import BAD_PATHS
 from tests.verbs.stage import Stage
 
@@ -73,6 +75,15 @@ def test_a_file_has_4_mib_to_the_byte_through_the_verb(stage: Stage, data_folder
     assert sizes == [WRITE_BYTES]
     assert "at most 4,194,304 fit" in trial.outcomes[1].reason
     assert [path.stat().st_size for path in data_folder.rglob("a.txt")] == [WRITE_BYTES]
+
+
+def test_a_file_that_waits_for_the_board_leaves_no_bytes_before_its_yes(stage: Stage, data_folder: Path) -> None:
+    change_policy(actor=stage.owner, company=stage.company, permission=Right.WRITE_FILE, grant=Grant.APPROVAL)
+    outcome = stage.outcome("Look.\n\n/write-file a.txt\n```\nText.\n```")
+    assert outcome.outcome == ActionOutcome.APPROVAL
+    assert [path for path in data_folder.rglob("*") if path.is_file()] == []
+    assert stage.decide(stage.issue.approvals.get()).failure == ""
+    assert [path.read_text() for path in data_folder.rglob("a.txt")] == ["Text."]
 
 
 def test_the_quota_is_a_denial_with_the_figures(stage: Stage) -> None:
