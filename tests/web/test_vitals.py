@@ -26,6 +26,9 @@ from trimus import health
 
 TOKEN = "a-token-of-some-length"
 
+BEAT_SECONDS = 40
+"""Since a sign of life that has just been given: a busy machine takes a while to look."""
+
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
@@ -60,7 +63,7 @@ class TestWorkHealth:
         show_life()
         status, told = work_health()
         assert (status, told["status"], told["broker"], told["database"]) == (200, "ok", "ok", "ok")
-        assert 0 <= told["beat_seconds"] < 5
+        assert 0 <= told["beat_seconds"] < BEAT_SECONDS
         assert told["oldest_due_seconds"] is None
 
     def test_without_a_beat_it_ails(self) -> None:
@@ -157,7 +160,7 @@ class TestMetrics:
             "trimus_month_dollars ACME": 2.5,
         }
         assert {name: told[name] for name in expected} == expected
-        assert told["trimus_beat_seconds"] < 5
+        assert told["trimus_beat_seconds"] < BEAT_SECONDS
 
     def test_they_cost_a_fixed_number_of_queries(
         self, settings: Settings, django_assert_max_num_queries: DjangoAssertNumQueries
