@@ -360,7 +360,7 @@ class TestABrokerThatIsDown:
         started = time.monotonic()
         for _ in range(10):
             build.comment(issue, "@ada")
-        assert time.monotonic() - started < 3.0
+        assert time.monotonic() - started < 8.0  # ten rings would wait for ten
         assert Wakeup.objects.filter(state=WakeupState.PENDING).count() == 10
 
     def test_a_sweep_gives_up_at_the_first_ring(self, company: Company, monkeypatch: pytest.MonkeyPatch) -> None:

