@@ -134,7 +134,7 @@ class Feed:
             for change in fresh:
                 if change.company == listener.company:
                     listener.put(change)
-            if listener.member not in present:
+            if listener.member in members - present:  # who came while the database was asked, it was not asked about
                 listener.put(None)
         self._settle(changes)
 

@@ -216,6 +216,27 @@ def test_a_change_that_commits_late_under_a_lower_id_is_heard_once_and_said_to_b
     hear(story)
 
 
+def test_who_begins_to_listen_while_the_database_is_asked_is_not_sent_away(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (events._Listener(company.pk, build.member_row(build.member(company)).pk) for _ in range(2))
+    feed = events.Feed()
+    feed._listeners.add(first)
+    real = events._present
+
+    def come_meanwhile(members: set[int]) -> set[int]:
+        feed._listeners.add(second)
+        return real(members)
+
+    monkeypatch.setattr(events, "_present", come_meanwhile)
+
+    async def story() -> None:
+        await feed._tick()
+        assert None not in [second.queue.get_nowait() for _ in range(second.queue.qsize())]
+
+    hear(story)
+
+
 def test_removing_a_member_ends_the_stream_at_once(company: Company) -> None:
     person = build.member(company)
     cookie, owner = cookie_of(person), build.owner_of(company)
