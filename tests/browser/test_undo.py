@@ -58,7 +58,7 @@ def test_undoing_an_assignment_cancels_the_run_that_it_began(tab: Page, slow_age
     tab.goto("/demo/issues/new/")
     tab.get_by_label("Title").fill("Given too soon")
     tab.get_by_label("Assignee").select_option(label="Founder")
-    tab.get_by_role("button", name="Open the issue").click()
+    tab.get_by_role("button", name="Create issue").click()
     facts = tab.locator("#facts")
     tab.locator("[data-menu=a] summary").click()
     tab.get_by_role("button", name=slow_agent).click()
