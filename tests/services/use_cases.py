@@ -353,6 +353,7 @@ WITHOUT_ACTOR: frozenset[Service] = frozenset(
         breakers.note_failure,
         keys.create_run_key,
         routines.fire_routine,
+        spending.reserve_further,
         wakeups.wake_on_schedule,
     }
 )
