@@ -127,7 +127,7 @@ def test_every_field_is_changed_in_place(new_tab: NewTab, ida: Any, installation
     tab.goto("/duo/issues/DUO-3/")
     facts = tab.locator("#facts")
     tab.get_by_role("link", name="Edit", exact=True).click()
-    form = tab.locator("form#issue-text")
+    form = tab.locator("form#issue-form")
     form.get_by_label("Title").fill("Changed in place")
     form.get_by_label("Description").fill("From here.")
     form.get_by_role("button", name="Save").click()
