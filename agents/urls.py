@@ -9,6 +9,7 @@ from agents.views import (
     comparing,
     costs,
     export,
+    guide,
     instructions,
     notebook,
     policy,
@@ -77,5 +78,6 @@ company_patterns: Patterns = [
 
 urlpatterns = [
     path("help/verbs/", verbs, name="verbs"),
+    path("skill.md", guide.skill_page, name="skill-for-hosts"),
     path("<company:company>/", include(company_patterns)),
 ]

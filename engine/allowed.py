@@ -32,7 +32,7 @@ def allowed_verbs(actor: Worker, issue: Issue) -> Allowed:
     shown = [verb for verb in VERBS if authorise(verb.right, here).grant is not Grant.DENY]
     always = _asking(shown, at_home)
     ask_here = [words for words in _asking(shown, here) if words not in always]
-    return Allowed(Actions(tuple(_card(verb) for verb in shown)), tuple(always), tuple(ask_here))
+    return Allowed(Actions(tuple(card_of(verb) for verb in shown)), tuple(always), tuple(ask_here))
 
 
 def _asking(verbs: Sequence[Verb], standing: AgentStanding) -> list[str]:
@@ -44,7 +44,8 @@ def _asking(verbs: Sequence[Verb], standing: AgentStanding) -> list[str]:
     return asking
 
 
-def _card(verb: Verb) -> VerbCard:
+def card_of(verb: Verb) -> VerbCard:
+    """What an agent is told of the verb."""
     return VerbCard(
         verb.name, verb.usage, verb.summary, verb.example, details=verb.details, core=verb.core, body=verb.body
     )

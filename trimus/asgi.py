@@ -1,7 +1,9 @@
-"""What uvicorn serves: the event stream is asynchronous, all else is Django in a few threads.
+"""What uvicorn serves: event streams and the tools of outside agents are asynchronous, all else is Django in a few
+threads.
 
 A page is a handful of queries, and threads with a connection each answer twice as many a second as Django's
-own asynchronous handler does; a stream is a client that waits for hours, and would hold a thread for nothing.
+own asynchronous handler does; a stream is a client that waits for hours, and would hold a thread for nothing. What a
+tool does is a call of the API, which those threads answer.
 """
 
 from __future__ import annotations
@@ -21,16 +23,22 @@ _django = get_wsgi_application()
 # Import the pages now, not in the first visitor's time.
 _ = get_resolver().url_patterns
 
-from issues.converters import CompanySlug  # noqa: E402  (models can be imported from here on)
+from engine.mcp.door import PATH as TOOLS_PATH  # noqa: E402  (models can be imported from here on)
+from engine.mcp.door import Door  # noqa: E402
+from issues.converters import CompanySlug  # noqa: E402
 from issues.events import stream  # noqa: E402
 
 EVENTS_PATH = re.compile(rf"/{CompanySlug.regex}/events/")
-pages = Buffering(WSGIMiddleware(_django, workers=settings.WEB_THREADS), limit_bytes=settings.MAX_REQUEST_BYTES)
+_threads = WSGIMiddleware(_django, workers=settings.WEB_THREADS)
+pages = Buffering(_threads, limit_bytes=settings.MAX_REQUEST_BYTES)
+tools = Door(_threads)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Route one connection."""
     if scope["type"] == "http" and EVENTS_PATH.fullmatch(scope["path"]):
         await stream(scope, receive, send)
+    elif scope["type"] == "http" and TOOLS_PATH.fullmatch(scope["path"]):
+        await tools(scope, receive, send)
     else:
         await pages(scope, receive, send)

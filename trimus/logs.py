@@ -21,6 +21,7 @@ QUIET_LOGGERS = (
     "django.request",
     "httpcore2",
     "httpx2",
+    "mcp",
     "openai",
     "uvicorn.error",
 )

@@ -36,6 +36,11 @@ def render_actions(actions: Actions, tier: Tier) -> str:
     return "\n".join([*blocks, *(_card(card) for card in asked)])
 
 
+def short_lines(cards: Iterable[VerbCard]) -> str:
+    """Each verb in the first clause of its line."""
+    return "\n".join(_line(card, Tier.LEAN) for card in cards)
+
+
 def permitted(sentences: Iterable[str], verbs: Collection[str]) -> str:
     """The sentences, without those that name a verb which is not among `verbs`: what policy denies an agent
     is not shown to it anywhere.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.test import Client
 
 from engine.actions import parse_agent_actions
+from engine.guide import skill
+from engine.mcp.registry import BY_NAME as TOOLS
 from engine.policy_table import movable_permissions
 from engine.reference import verbs_page
 from engine.verbs.registry import BY_NAME, VERBS
@@ -62,3 +64,20 @@ def test_poke_stands_on_the_page_of_verbs() -> None:
     page = verbs_page(VERBS)
     assert "[`/poke`](#poke)" in page
     assert "Where: its own issues and the issue at hand." in page.partition("## poke")[2]
+
+
+def test_poke_is_a_tool_of_outside_agents() -> None:
+    tool = TOOLS["poke"]
+    assert (
+        tool.description
+        == "Poke a colleague gently. Gently. At most 2 in one run. Where: its own issues and the issue at hand."
+    )
+    assert tool.schema["properties"]["args"] == {
+        "type": "string",
+        "description": "As <@handle>, on one line.",
+        "examples": ["@ada"],
+    }
+
+
+def test_poke_stands_in_the_skill_for_outside_agents() -> None:
+    assert "- /poke <@handle>: poke a colleague gently\n" in skill("http://here")
