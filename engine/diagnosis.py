@@ -13,10 +13,12 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.timesince import timesince
 
 from agents.adapters.base import ErrorKind
 from agents.models import Adapter, Agent, Breaker, CompanyProvider, Pulse, Run
 from agents.services.breakers import IN_WORDS
+from engine.backups.making import PULSE
 from engine.claim import AtWork, startable
 from engine.routing import NoProvider, choose_endpoint
 from issues.models import WorkspaceFile
@@ -48,7 +50,9 @@ def examine() -> Iterator[Check]:
     yield database
     yield from _guarded(_folder, _disk, _broker)
     if database.is_well:
-        yield from _guarded(_migrations, _search, _tick, _models, _providers, _stuck_runs, _late_wakeups, _workspaces)
+        yield from _guarded(
+            _migrations, _search, _tick, _models, _providers, _stuck_runs, _late_wakeups, _workspaces, _backup
+        )
 
 
 def _guarded(*looks: Callable[[], Check]) -> Iterator[Check]:
@@ -196,3 +200,12 @@ def _workspaces() -> Check:
         return Check("workspaces", "every file lies in its folder")
     why = late.exclude(unmade_because="").values_list("unmade_because", flat=True).first() or "no worker has tried"
     return Check("workspaces", f"{count} files are not on disk: {why}", "Mend that; a worker tries again every minute.")
+
+
+def _backup() -> Check:
+    """When `manage.py backup` last came to its end. That is long ago where other means are used, so it is no fault."""
+    pulse = Pulse.objects.filter(name=PULSE).first()
+    if pulse is None:
+        return Check("backup", "none was made yet: manage.py backup")
+    told = f"the last one was made {timesince(pulse.felt_at)} ago, at {pulse.felt_at:%Y-%m-%d %H:%M} UTC"
+    return Check("backup", f"{told}: manage.py backup")

@@ -7,6 +7,7 @@ Row and file of one digest are only ever made or removed while the row is held, 
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import logging
 import os
@@ -74,6 +75,21 @@ def store(content: bytes) -> Blob:
     return blob
 
 
+@contextmanager
+def kept_whole() -> Iterator[None]:
+    """Inside, no process of this data folder removes bytes: for a backup, whose rows may name what goes meanwhile. It
+    waits for a removal that has begun."""
+    with _removals(fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def may_remove() -> Iterator[bool]:
+    """Whether bytes may be removed now; inside, no backup begins."""
+    with _removals(fcntl.LOCK_EX | fcntl.LOCK_NB) as is_held:
+        yield is_held
+
+
 def read(blob: Blob) -> bytes:
     return path_of(blob.sha256).read_bytes()
 
@@ -106,6 +122,23 @@ def _hold(digest: str, size: int) -> Blob:
         if is_fresh or Blob.objects.filter(pk=digest).update(kept_at=now):
             return found
     return Blob.objects.get_or_create(sha256=digest, defaults={"size": size})[0]
+
+
+@contextmanager
+def _removals(how: int) -> Iterator[bool]:
+    """A lock between processes, and hosts that share the folder. It ends with whoever holds it; False if it is
+    another's and was not to be waited for."""
+    folder().mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder() / ".removals", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, how)
+            is_held = True
+        except BlockingIOError:
+            is_held = False
+        yield is_held
+    finally:
+        os.close(handle)
 
 
 def _write_aside_and_rename(path: Path, content: bytes) -> None:

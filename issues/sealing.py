@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import functools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -54,16 +55,32 @@ def unseal(sealed: str) -> str:
 def reseal_all() -> tuple[int, int]:
     """Seal every secret of the installation under the first key. How many were, and how many no key opens."""
     done = lost = 0
+    for model, field in _columns():
+        for pk in list(model._default_manager.exclude(**{field: ""}).values_list("pk", flat=True)):
+            if _reseal(model, field, pk):
+                done += 1
+            else:
+                lost += 1
+    return done, lost
+
+
+def count_unsealable() -> int:
+    """How many secrets of the installation no key opens."""
+    lost = 0
+    for model, field in _columns():
+        for sealed in model._default_manager.exclude(**{field: ""}).values_list(field, flat=True):
+            try:
+                unseal(sealed)
+            except Unsealable:
+                lost += 1
+    return lost
+
+
+def _columns() -> Iterator[tuple[type[models.Model], str]]:
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
-            if not isinstance(field, SealedField):
-                continue
-            for pk in list(model._default_manager.exclude(**{field.name: ""}).values_list("pk", flat=True)):
-                if _reseal(model, field.name, pk):
-                    done += 1
-                else:
-                    lost += 1
-    return done, lost
+            if isinstance(field, SealedField):
+                yield model, field.name
 
 
 def _reseal(model: type[models.Model], field: str, pk: object) -> bool:

@@ -55,14 +55,21 @@ def make_left_behind() -> None:
 def tidy_up() -> None:
     """Each part by itself, so that one that fails does not stop the others."""
     for part in (
-        remove_unreferenced,
-        remove_unrecorded,
+        remove_bytes,
         remove_workspaces,
         find_lost_workspaces,
         recount_all,
         forget_what_is_over,
     ):
         _guarded(part)
+
+
+def remove_bytes() -> None:
+    """Remove what no row refers to, and files under no row. Not while a backup is made: the next hour does it."""
+    with blobs.may_remove() as may:
+        if may:
+            _guarded(remove_unreferenced)
+            _guarded(remove_unrecorded)
 
 
 def remove_unreferenced() -> None:

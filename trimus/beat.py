@@ -15,7 +15,7 @@ from typing import Any
 from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from celery.schedules import maybe_schedule
 
-from trimus import lifeline
+from trimus import lifeline, presence
 from trimus.celery import app
 
 logger = logging.getLogger(__name__)
@@ -59,6 +59,7 @@ class SteadyScheduler(Scheduler):
 
 def run() -> None:
     """Tick until told to end."""
+    presence.hold()
     app.Beat(quiet=True, loglevel="INFO").start_scheduler()
 
 

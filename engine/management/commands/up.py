@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from issues.models import Company
 from issues.services.accounts import installation_founder, issue_login_link
-from trimus import lifeline
+from trimus import lifeline, presence
 from trimus.addresses import ADDRESS_FILE, address, connectable, local_address
 from trimus.static_files import collect_if_changed
 from trimus.supervisor import Plan
@@ -44,6 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *, port: int, demo: bool, no_browser: bool, **options: Any) -> None:
         self._require_free_port(port)
+        presence.hold()  # until the supervisor takes this process's place: its children hold it then
         # The processes that follow read their settings anew, wherever this one was started.
         os.environ.update(TRIMUS_PORT=str(port))
         os.chdir(settings.BASE_DIR)

@@ -8,7 +8,7 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from trimus import lifeline
+from trimus import lifeline, presence
 
 # Seconds that open connections, event streams above all, have after TERM.
 SHUTDOWN_SECONDS = 5
@@ -25,6 +25,7 @@ class Command(BaseCommand):
     def handle(self, *, workers: int, **options: Any) -> None:
         if options["lifeline"]:
             lifeline.hold()
+        presence.hold()
         uvicorn.run(
             "trimus.asgi:application",
             host=settings.HOST,

@@ -8,7 +8,7 @@ from typing import Any
 from celery.platforms import SecurityWarning
 from django.core.management.base import BaseCommand, CommandParser
 
-from trimus import lifeline
+from trimus import lifeline, presence
 from trimus.celery import app
 
 # Workers learn of one another, and tell of themselves, through the database alone.
@@ -25,6 +25,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         if options["lifeline"]:
             lifeline.hold()
+        presence.hold()
         # It warns root of pickled messages; only JSON is accepted here.
         warnings.simplefilter("ignore", SecurityWarning)
         app.worker_main(["--quiet", "worker", "--loglevel", "INFO", *WITHOUT])

@@ -1,0 +1,184 @@
+"""Putting a backup in the place of what is here.
+
+Everything is made ready beside what is here: verified, loaded, brought to this version, quieted. Then one stroke puts
+it in place. Whoever is killed before that has changed nothing; what was here before is kept.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
+
+from engine.backups.archive import ArchiveReader, growing_beside
+from engine.backups.databases import Keeper, Unable, keeper, looking_at
+from engine.backups.manifest import Manifest, Unfit, blob_name
+from engine.backups.progress import Meter, Told
+from engine.backups.quieting import quiet_down
+from issues import blobs, workspaces
+from issues.models import Company
+from issues.sealing import count_unsealable
+from trimus import presence
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What stands now, and where what stood before is kept."""
+
+    manifest: Manifest
+    paused: list[str] = field(default_factory=list)  # keys of companies
+    unsealable: int = 0  # secrets that no key of this installation opens
+    former: tuple[str, ...] = ()  # where it is kept; nothing where there was nothing
+
+
+def restore_backup(path: Path, *, replace: bool, told: Told) -> Restored:
+    """Put the backup in place. Unfit if it cannot be restored here, Unable if something is missing, Running if Trimus
+    runs, OSError if the disk does not take it: then everything is as it was."""
+    with presence.alone(), path.open("rb") as file:
+        archive = ArchiveReader(file)
+        database = keeper()
+        _check_fit(archive.manifest, database)
+        tables = connections[DEFAULT_DB_ALIAS].introspection.table_names()
+        if not replace and Company._meta.db_table in tables and Company.objects.exists():
+            raise Unable(
+                "This installation is not empty: restore into a data folder and database of its own, or say --replace,"
+                " which keeps what is here under another name."
+            )
+        database.check_alone()
+        archive.verify(told)
+        return _restore(archive, database, told, is_new=not tables)
+
+
+def _restore(archive: ArchiveReader, database: Keeper, told: Told, *, is_new: bool) -> Restored:
+    manifest = archive.manifest
+    data = Path(settings.DATA_DIR)
+    with growing_beside(data / "restored") as folder, _discarding(database):
+        told("Database …")
+        copy = folder / manifest.database
+        archive.extract(manifest.database, copy)
+        loaded = database.load(copy)
+        with looking_at(loaded):
+            told("Migrations …")
+            call_command("migrate", interactive=False, verbosity=0)
+            paused = quiet_down()
+            unsealable = count_unsealable()
+        _bring_blobs(archive, folder, told)
+        if is_new:
+            database.put_in_place(loaded, None)
+            return Restored(manifest, paused, unsealable)
+        aside = _aside(data)
+        kept = _keep_files(data, aside)
+        with _workspaces_out_of_the_way(aside.name) as former:
+            kept += [*former, database.put_in_place(loaded, aside)]
+    return Restored(manifest, paused, unsealable, tuple(kept))
+
+
+def _check_fit(manifest: Manifest, database: Keeper) -> None:
+    if manifest.engine != database.engine:
+        raise Unfit(
+            f"It holds a database of {manifest.engine}, and this installation's is {database.engine}: set DATABASE_URL"
+            " accordingly. Between the two kinds go companies, by export_company and import_company."
+        )
+    if manifest.server_version > database.server_version():
+        raise Unfit(f"It was made on PostgreSQL {manifest.server_version}, and this server is older.")
+    loader = MigrationLoader(None)
+    known = [f"{app}.{name}" for app, name in [*loader.disk_migrations, *loader.replacements]]
+    if unknown := manifest.unknown_migrations(known):
+        raise Unfit(
+            f"It was made by a newer Trimus ({manifest.version}): this one does not know {unknown[0]}"
+            f"{f' and {len(unknown) - 1} more migrations' if unknown[1:] else ''}. Upgrade first."
+        )
+
+
+@contextmanager
+def _discarding(database: Keeper) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        database.discard()
+
+
+def _bring_blobs(archive: ArchiveReader, folder: Path, told: Told) -> None:
+    """Add the bytes to those that are here. Each is known by its hash, so they are in nobody's way before the database
+    names them; what is damaged here is replaced."""
+    there = archive.manifest.blobs
+    meter = Meter("Files", sum(one.size for one in there.values()), told)
+    for digest, one in there.items():
+        path = blobs.path_of(digest)
+        if not _is_sound(path, digest):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            archive.extract(blob_name(digest), folder / digest)
+            (folder / digest).chmod(0o600)
+            (folder / digest).replace(path)
+        os.utime(path)  # young: the sweep leaves it alone, whatever comes between here and the end
+        meter.add(one.size)
+
+
+def _is_sound(path: Path, digest: str) -> bool:
+    try:
+        return blobs.digest_of(path.read_bytes()) == digest
+    except FileNotFoundError:
+        return False
+
+
+def _aside(data: Path) -> Path:
+    """A new folder that is named by the time."""
+    now = timezone.now()
+    while True:
+        aside = data / f"before-{now:%Y%m%d-%H%M%S}"
+        try:
+            aside.mkdir(mode=0o700)
+        except FileExistsError:
+            now += datetime.timedelta(seconds=1)
+        else:
+            return aside
+
+
+def _keep_files(data: Path, aside: Path) -> list[str]:
+    """Keep the bytes that the former database names, which would be removed after a day, and the key that opens its
+    secrets: on SQLite `aside` becomes a whole data folder."""
+    kept = []
+    if blobs.folder().exists():
+        shutil.copytree(blobs.folder(), aside / "blobs", copy_function=_link)
+        kept.append(str(aside / "blobs"))
+    if (key := data / "secret_key").exists():
+        shutil.copy2(key, aside / key.name)
+        kept.append(str(aside / key.name))
+    return kept
+
+
+@contextmanager
+def _workspaces_out_of_the_way(name: str) -> Iterator[list[str]]:
+    """Put the workspaces aside, unless what is done inside fails. Those of the restored rows are made anew; what agents
+    left in the former ones is not lost."""
+    former = workspaces.folder() / name
+    companies = [path for path in workspaces.folder().glob("*") if path.name.isdecimal()]
+    if companies:
+        former.mkdir(mode=0o700)
+    for path in companies:
+        path.rename(former / path.name)
+    try:
+        yield [str(former)] if companies else []
+    except BaseException:
+        for path in companies:
+            (former / path.name).rename(path)
+        raise
+
+
+def _link(source: str, target: str) -> str:
+    """Another name of the same bytes, which nobody changes; where the disk has no such names, a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target

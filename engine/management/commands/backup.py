@@ -1,0 +1,52 @@
+"""`manage.py backup`: the whole installation as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+from django.utils import timezone
+
+from engine.backups.databases import Unable
+from engine.backups.making import make_backup
+from engine.backups.progress import in_words
+
+
+class Command(BaseCommand):
+    help = "Write database and files to one file, while everything runs. The keys that open its secrets are not in it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--to", metavar="FILE", help="the file to write; one that exists is left alone")
+
+    def handle(self, *, to: str | None, **_options: Any) -> None:
+        target = Path(to) if to else settings.DATA_DIR / "backups" / f"trimus-{timezone.now():%Y%m%d-%H%M%S}.zip"
+        try:
+            made = make_backup(target.absolute(), self.stdout.write)
+        except FileExistsError as error:
+            raise CommandError(f"{error.filename or target} exists already: nothing was written.") from error
+        except Unable as error:
+            raise CommandError(f"No backup was made. {error}") from error
+        except OSError as error:
+            raise CommandError(f"No backup was made: {error.strerror or error} ({target}).") from error
+        except DatabaseError as error:
+            raise CommandError(f"No backup was made. The database says: {error}") from error
+        held = ", ".join(f"{count:,} {what}" for what, count in made.manifest.counts.items())
+        files = len(made.manifest.blobs)
+        self.stdout.write(f"{target} holds {held}; {files:,} files ({in_words(made.size)}).")
+        if made.manifest.missing:
+            self.stderr.write(
+                f"The bytes of {len(made.manifest.missing):,} files are lost or damaged on this disk and not in it:"
+                f" {', '.join(made.manifest.missing[:3])} …"
+            )
+        self.stdout.write(self._about_keys())
+
+    def _about_keys(self) -> str:
+        """The archive opens no secret by itself, so whoever keeps it has to keep the key, elsewhere."""
+        if (settings.DATA_DIR / "secret_key").exists():
+            key = f"Keys of models in it are sealed under {settings.DATA_DIR / 'secret_key'}"
+        else:
+            key = "Keys of models in it are sealed under TRIMUS_SECRET_KEY, or TRIMUS_ENCRYPTION_KEYS"
+        return f"{key}, which is not in it: keep that in another place, and .env and models.yaml with it."

@@ -1,0 +1,307 @@
+"""A backup is the state of one moment, whole or not there; restoring it is one stroke that wakes nobody."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from agents.models import Agent, Run, RunState, Wakeup, WakeupState
+from engine.backups import archive, restoring
+from engine.backups.making import make_backup
+from engine.backups.manifest import NAME
+from engine.diagnosis import examine
+from issues import blobs
+from issues.actors import Person
+from issues.models import Activity, Comment, Company, CompanyStatus, InboxItem, Issue, Notice, NoticeState
+from issues.services.comments import write_comment
+from issues.services.companies import resume_company
+from issues.services.files import attach_file
+from issues.services.issues import delete_issue
+from issues.services.notices import note_new
+from issues.tidying import tidy_up
+from tests import build, machine
+from tests.engine.test_commands import everything
+from tests.services.test_tidying import age
+from trimus import presence
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def data_folder(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    settings.DATA_DIR = tmp_path / "data"
+    settings.DATA_DIR.mkdir()
+    yield settings.DATA_DIR
+    if connection.vendor == "postgresql":
+        drop_former()
+
+
+@pytest.fixture
+def issue(company: Company, owner: Person, ada: Agent) -> Issue:
+    """With a file, a comment, and its agent at work."""
+    issue = build.issue(company, "Before", assignee=ada)
+    attach_file(actor=owner, issue=issue, name="a.txt", content=b"bytes")
+    write_comment(actor=owner, issue=issue, body="Said before.")
+    build.at_work(ada, issue)
+    return issue
+
+
+@pytest.fixture
+def backup(issue: Issue, tmp_path: Path) -> Path:
+    path = tmp_path / "kept.zip"
+    run("backup", to=str(path))
+    return path
+
+
+def run(name: str, *arguments: str, **options: object) -> str:
+    out = io.StringIO()
+    call_command(name, *arguments, stdout=out, stderr=out, **options)
+    return out.getvalue()
+
+
+def drop_former() -> None:
+    """The databases that were put aside."""
+    with connection._nodb_cursor() as cursor:
+        name = connection.settings_dict["NAME"]
+        cursor.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [f"{name}\\_%"])
+        for (former,) in cursor.fetchall():
+            cursor.execute(f"DROP DATABASE {connection.ops.quote_name(former)}")
+
+
+def rewritten(backup: Path, **changes: object) -> Path:
+    """The same archive with another manifest."""
+    target = backup.with_name("other.zip")
+    with zipfile.ZipFile(backup) as source, zipfile.ZipFile(target, "w") as copy:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == NAME:
+                content = json.dumps(json.loads(content) | changes).encode()
+            copy.writestr(name, content)
+    return target
+
+
+def test_what_is_restored_is_what_was_there_and_what_was_here_is_kept(
+    backup: Path, company: Company, owner: Person, data_folder: Path
+) -> None:
+    issue = Issue.objects.get(title="Before")
+    later = build.issue(company, "After")
+    write_comment(actor=owner, issue=issue, body="Said after.")
+    shutil.rmtree(blobs.folder())
+    attach_file(actor=owner, issue=later, name="b.txt", content=b"later")
+    told = run("restore", str(backup), replace=True)
+    assert set(Issue.objects.values_list("title", flat=True)) == {"Before"}
+    assert not Comment.objects.filter(body="Said after.").exists()
+    assert blobs.read(issue.attachments.get().blob) == b"bytes"
+    [aside] = data_folder.glob("before-*")
+    assert (aside / "blobs" / blobs.digest_of(b"later")[:2] / blobs.digest_of(b"later")).read_bytes() == b"later"
+    assert aside.name in told.replace("before_", "before-").replace("_", "-")
+    if connection.vendor == "sqlite":
+        assert (aside / "trimus.sqlite3").exists()
+    build.issue(company, "Numbers go on")  # the sequences and the guards of the tables came with them
+    assert not list(data_folder.glob(f"{archive.ASIDE}*"))
+
+
+def test_what_was_under_way_ends_and_wakes_and_tells_nobody(
+    backup: Path, company: Company, ada: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rings: list[str] = []
+    monkeypatch.setattr("engine.doorbell.ring", lambda: rings.append("rang"))
+    Agent.objects.update(schedule_minutes=60)
+    wakeups, items = Wakeup.objects.count(), InboxItem.objects.count()
+    told = run("restore", str(backup), replace=True)
+    assert "Paused: ACME." in told
+    assert Company.objects.get().status == CompanyStatus.PAUSED
+    assert [run.state for run in Run.objects.all()] == [RunState.LOST]
+    assert set(Wakeup.objects.values_list("state", "tries")) == {(WakeupState.PENDING, 0)}
+    assert (Wakeup.objects.count(), InboxItem.objects.count()) == (wakeups, items)
+    note_new()
+    assert not Notice.objects.exclude(state=NoticeState.SKIPPED).exists()
+    assert not rings
+    assert Activity.objects.filter(kind="company.paused", actor_kind="system").exists()
+    resume_company(actor=build.owner_of(company), company=Company.objects.get())  # it is whole: work goes on
+
+
+def test_an_installation_that_is_not_empty_is_left_alone_unless_that_is_asked_for(backup: Path) -> None:
+    build.issue(Company.objects.get(), "After")
+    before = everything()
+    with pytest.raises(CommandError, match="Nothing was changed.*--replace"):
+        run("restore", str(backup))
+    assert everything() == before
+
+
+def test_what_does_not_fit_here_is_refused_with_the_reason(backup: Path) -> None:
+    before = everything()
+    with zipfile.ZipFile(backup) as source:
+        members = json.loads(source.read(NAME))["members"]
+    other, ends = ("postgresql", "dump") if connection.vendor == "sqlite" else ("sqlite", "sqlite3")
+    renamed = {f"database.{ends}" if name.startswith("database.") else name: one for name, one in members.items()}
+    unfit: dict[str, dict[str, object]] = {
+        "made by a newer Trimus.*9999_morrow": {"migrations": ["issues.0001_initial", "issues.9999_morrow"]},
+        "made by a newer Trimus, in a form": {"format": 2},
+        "holds no database": {"engine": "oracle"},
+        "holds “../../etc/passwd”": {"members": members | {"../../etc/passwd": {"size": 1, "sha256": "0" * 64}}},
+        "manifest cannot be read": {"unheard": "of"},
+        "made on PostgreSQL 999": {"server_version": 999},
+        "set DATABASE_URL": {"engine": other, "members": renamed},
+    }
+    for why, changes in unfit.items():
+        with pytest.raises(CommandError, match=f"Nothing was changed. It.*{why}"):
+            run("restore", str(rewritten(backup, **changes)), replace=True)
+    assert everything() == before
+
+
+def test_a_damaged_one_is_found_before_anything_is_touched(backup: Path) -> None:
+    whole, before = backup.read_bytes(), everything()
+    half = len(whole) // 2
+    for damaged in (whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :], whole[:half], b""):
+        backup.write_bytes(damaged)
+        with pytest.raises(CommandError, match="Nothing was changed. (It is no backup|.*damaged)"):
+            run("restore", str(backup), replace=True)
+    assert everything() == before
+
+
+def test_nothing_is_restored_while_trimus_runs_and_it_does_not_start_meanwhile(
+    backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "_held", None)
+    with presence.alone(), pytest.raises(SystemExit, match="is being restored"):
+        presence.hold()
+    presence.hold()
+    with pytest.raises(CommandError, match="Trimus runs here: stop it first"):
+        run("restore", str(backup), replace=True)
+    assert presence._held is not None
+    presence.let_go()
+
+
+def test_a_full_disk_at_the_last_moment_leaves_all_as_it_was(
+    backup: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    build.issue(Company.objects.get(), "After")
+    (data_folder / "workspaces" / "1").mkdir(parents=True)
+    before = everything()
+    monkeypatch.setattr(type(restoring.keeper()), "put_in_place", is_full)
+    with pytest.raises(CommandError, match="Nothing was changed: No space left"):
+        run("restore", str(backup), replace=True)
+    assert everything() == before
+    assert (data_folder / "workspaces" / "1").exists()
+    assert not list(data_folder.glob(f"{archive.ASIDE}*"))
+
+
+def test_a_backup_has_its_name_only_once_it_is_whole_and_never_anothers(
+    issue: Issue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "there" / "kept.zip"
+    monkeypatch.setattr(archive.ArchiveWriter, "finish", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
+    with pytest.raises(CommandError, match="No backup was made: disk full"):
+        run("backup", to=str(target))
+    assert list(target.parent.iterdir()) == []
+    monkeypatch.undo()
+    target.write_text("something else")
+    with pytest.raises(CommandError, match="exists already"):
+        run("backup", to=str(target))
+    assert target.read_text() == "something else"
+
+
+def test_only_its_owner_can_read_it_and_no_key_is_in_it(backup: Path, data_folder: Path, tmp_path: Path) -> None:
+    assert backup.stat().st_mode & 0o777 == 0o600
+    (data_folder / "secret_key").write_text("the key itself")
+    told = run("backup", to=str(tmp_path / "second.zip"))
+    assert f"{data_folder / 'secret_key'}, which is not in it" in told
+    with zipfile.ZipFile(tmp_path / "second.zip") as second:
+        assert all(b"the key itself" not in second.read(name) for name in second.namelist())
+
+
+def test_what_is_deleted_while_it_is_made_is_in_it(
+    issue: Issue, owner: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are read, and before their bytes are the issue is deleted and the sweep comes by."""
+    Run.objects.update(state=RunState.CANCELLED, ended_at=timezone.now())
+    copy = type(restoring.keeper()).copy
+
+    def copy_then_delete(*arguments: object) -> object:
+        copied = copy(*arguments)  # type: ignore[arg-type]
+        delete_issue(actor=owner, issue=issue)
+        age()
+        tidy_up()
+        return copied
+
+    monkeypatch.setattr(type(restoring.keeper()), "copy", copy_then_delete)
+    made = make_backup(tmp_path / "kept.zip", lambda _: None)
+    assert made.manifest.blobs.keys() == {blobs.digest_of(b"bytes")}
+    age()
+    tidy_up()
+    assert not blobs.path_of(blobs.digest_of(b"bytes")).exists()
+
+
+def test_bytes_that_the_disk_has_lost_are_told_and_the_rest_is_kept(
+    issue: Issue, owner: Person, tmp_path: Path
+) -> None:
+    attach_file(actor=owner, issue=issue, name="b.txt", content=b"more bytes")
+    blobs.path_of(blobs.digest_of(b"bytes")).unlink()
+    blobs.path_of(blobs.digest_of(b"more bytes")).write_bytes(b"other bytes")
+    assert "The bytes of 2 files are lost or damaged" in run("backup", to=str(tmp_path / "kept.zip"))
+    assert "2 files were lost before" in run("restore", str(tmp_path / "kept.zip"), replace=True)
+
+
+def test_secrets_that_no_key_here_opens_are_counted(company: Company, tmp_path: Path, settings: Settings) -> None:
+    build.provider(company, key="sk-house-1234567890")
+    path = tmp_path / "kept.zip"
+    run("backup", to=str(path))
+    settings.ENCRYPTION_KEYS = ["another key of this installation, long enough"]
+    assert "No key of this installation opens 1 secrets" in run("restore", str(path), replace=True)
+
+
+def test_the_doctor_says_when_the_last_one_was_made(issue: Issue, tmp_path: Path) -> None:
+    def found() -> str:
+        return next(check.found for check in examine() if check.what == "backup")
+
+    assert found() == "none was made yet: manage.py backup"
+    run("backup", to=str(tmp_path / "kept.zip"))
+    assert found().startswith("the last one was made ")
+
+
+def test_a_tool_that_is_missing_or_old_is_named_with_what_installs_it(
+    issue: Issue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite needs none")
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(CommandError, match="There is no pg_dump here: .*apt-get install postgresql-client-"):
+        run("backup", to=str(tmp_path / "kept.zip"))
+    old = tmp_path / "pg_dump"
+    old.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6'\n")
+    old.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda _: str(old))
+    with pytest.raises(CommandError, match="is version 9, and the server is"):
+        run("backup", to=str(tmp_path / "kept.zip"))
+
+
+def test_a_database_that_somebody_has_open_is_not_replaced(backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.backups.postgresql._LEAVING_SECONDS", 0)
+    name = connection.settings_dict["NAME"]
+    if connection.vendor == "sqlite":
+        opened: Any = sqlite3.connect(name)
+        opened.execute("BEGIN")
+        opened.execute("SELECT count(*) FROM issues_company").fetchone()
+    else:
+        opened = psycopg.connect(machine.libpq(machine.postgres_url() or ""), dbname=name)
+    with contextlib.closing(opened), pytest.raises(CommandError, match="Nothing was changed.*open (in|from)"):
+        run("restore", str(backup), replace=True)

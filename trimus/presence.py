@@ -1,0 +1,62 @@
+"""Whether this installation runs: web, worker and beat each hold a shared lock in the data folder as long as they live,
+and who puts another database in its place holds it alone. A process that is killed lets go of it, too."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+RESTORING = "A backup is being restored into this installation: start it when that has ended."
+
+_held: int | None = None
+
+
+class Running(Exception):
+    """A process of the installation runs."""
+
+
+def hold() -> None:
+    """Count as running until this process ends. SystemExit, with what is to be done, while a backup is restored."""
+    global _held
+    if _held is not None:
+        return
+    handle = _open()
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise SystemExit(RESTORING) from None
+    _held = handle
+
+
+def let_go() -> None:
+    """Count as running no longer."""
+    global _held
+    if _held is not None:
+        os.close(_held)
+        _held = None
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Inside, no process of the installation runs, and none can start. Raises Running."""
+    handle = _open()
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Running from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def _open() -> int:
+    path = Path(settings.DATA_DIR) / "running.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
