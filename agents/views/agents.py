@@ -12,7 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from agents.models import Agent, AgentStatus, ModelTier, PolicyPreset, Run, Tier
+from agents.connecting import Connection, connection_of
+from agents.models import Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Run, Tier
 from agents.models.run import LIVE
 from agents.services.agents import (
     edit_agent,
@@ -42,6 +43,8 @@ _LINES = ("name", "role", "title", "description", "provider", "model", "policy",
 _TEXTS = ("instructions", "knowledge")
 _TIER = "tier:"
 """Before a tier among the providers to choose from: no provider's name has a colon."""
+_OUTSIDE = "outside:"
+"""Among them: the agent is asked by nobody here."""
 
 
 LARGE = 40
@@ -104,6 +107,7 @@ def agent_page(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
         "notes": found.notes.count(),
         "observations": found.observations.count(),
         "skills": found.company.skills.model.objects.for_agent(found.pk),
+        "connection": _connection(request, found),
     }
     template = "agents/agent_view.html" if is_partial(request) else "agents/agent.html"
     return show(request, visit, template, context)
@@ -137,6 +141,7 @@ def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
         values |= {"manager": str(agent.manager_id or ""), "schedule_minutes": agent.schedule_minutes or ""}
         values |= {"active_hours": agent.active_hours}
         values |= {"provider": f"{_TIER}{agent.model_tier}"} if agent.model_tier else {}
+        values |= {"provider": _OUTSIDE} if agent.adapter == Adapter.EXTERNAL else {}
         return _form_page(request, visit, values, agent=agent)
     try:
         with unit():
@@ -247,9 +252,7 @@ def _fields(form: Any) -> dict[str, Any]:
     """What the form says of an agent. Fields that it does not show stay as they are."""
     fields: dict[str, Any] = {name: form[name] for name in (*_LINES, *_TEXTS) if name in form}
     if "provider" in fields:
-        asks = fields["provider"]
-        is_tier = asks.startswith(_TIER)
-        fields |= {"model_tier": asks.removeprefix(_TIER), "provider": ""} if is_tier else {"model_tier": ""}
+        fields |= _asked(fields["provider"])
     if "schedule_minutes" in form:
         value = form["schedule_minutes"].strip()
         fields["schedule_minutes"] = as_number(value)
@@ -258,6 +261,22 @@ def _fields(form: Any) -> dict[str, Any]:
     if "active_hours" in form:
         fields["active_hours"] = form["active_hours"]
     return fields
+
+
+def _connection(request: HttpRequest, agent: Agent) -> Connection | None:
+    """Of an agent that works outside of Trimus."""
+    if agent.adapter != Adapter.EXTERNAL:
+        return None
+    return connection_of(agent, request.build_absolute_uri("/"))
+
+
+def _asked(choice: str) -> dict[str, Any]:
+    """Whom a choice among the providers makes the agent ask."""
+    if choice == _OUTSIDE:
+        return {"adapter": Adapter.EXTERNAL, "model_tier": "", "provider": "", "model": ""}
+    is_tier = choice.startswith(_TIER)
+    asked = {"model_tier": choice.removeprefix(_TIER), "provider": ""} if is_tier else {"model_tier": ""}
+    return {"adapter": Adapter.LLM} | asked
 
 
 def _default_provider(visit: Visit) -> str:
@@ -271,6 +290,7 @@ def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int =
         "values": values,
         "managers": Names(visit.company).present_agents,
         "providers": provider_names(visit.company),
+        "outside": _OUTSIDE,
         "model_tiers": [(f"{_TIER}{tier.value}", tier.label) for tier in ModelTier],
         "policies": list(PolicyPreset),
         "tiers": list(Tier),

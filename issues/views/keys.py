@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from agents.connecting import connection_of
 from agents.models import Agent
 from issues.models import ApiKey, KeyScope
 from issues.names import Names
@@ -35,7 +36,13 @@ def keys(request: HttpRequest, visit: Visit) -> HttpResponse:
         key, text = _make(request, visit)
     except Refusal as refusal:
         return _page(request, visit, refusal=refusal)
-    context = {"at": reverse("settings", args=[visit.company.slug]), "here": "keys", "key": key, "text": text}
+    context = {
+        "at": reverse("settings", args=[visit.company.slug]),
+        "here": "keys",
+        "key": key,
+        "text": text,
+        "connection": connection_of(key.agent, request.build_absolute_uri("/"), key=text) if key.agent else None,
+    }
     return show(request, visit, "settings/key_made.html", context)
 
 
@@ -91,7 +98,7 @@ def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None)
         "lives": LIVES,
         "scopes": KeyScope.choices[::-1],
         "now": timezone.now(),
-        "values": request.POST,
+        "values": request.POST or request.GET,
         "refusal": refusal,
     }
     response = show(request, visit, "settings/keys.html", context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import json
 from typing import Any
@@ -12,6 +13,7 @@ from django.utils import timezone
 from agents.models import Agent, Run
 from agents.services.agents import pause_agent, terminate_agent
 from engine.mcp import server as protocol
+from engine.mcp.door import Door
 from engine.mcp.rates import Rates
 from issues.actors import Person
 from issues.models import ApiKey, Comment, Company, Issue, Status
@@ -138,6 +140,31 @@ def test_a_key_that_calls_too_often_waits(server: Server, rpc: Rpc, monkeypatch:
     answers = [rpc.send(LIST) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[-1].headers["Retry-After"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("answered", "told"),
+    [
+        ((503, {b"retry-after": b"5", b"content-type": b"application/problem+json"}), (503, b"5")),
+        ((301, {b"location": b"https://testserver/api/me"}), (403, None)),
+    ],
+    ids=["the database is away", "https alone"],
+)
+def test_what_keeps_the_api_from_answering_is_said_at_the_door(answered: Any, told: tuple[int, bytes | None]) -> None:
+    status, headers = answered
+
+    async def pages(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"method": "POST", "headers": [(b"host", b"testserver"), (b"authorization", b"Bearer x")]}
+    asyncio.run(Door(pages)(scope, None, send))  # type: ignore[arg-type]
+    assert (sent[0]["status"], dict(sent[0]["headers"]).get(b"retry-after")) == told
 
 
 def test_a_fault_of_ours_tells_nothing_of_itself(rpc: Rpc, monkeypatch: pytest.MonkeyPatch) -> None:
