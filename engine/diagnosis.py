@@ -21,6 +21,7 @@ from agents.services.breakers import IN_WORDS
 from engine.backups.making import PULSE
 from engine.claim import AtWork, startable
 from engine.routing import NoProvider, choose_endpoint
+from issues.audit import is_shut
 from issues.models import WorkspaceFile
 from issues.sealing import Unsealable, unseal
 from issues.search_index import count_missing, is_kept
@@ -51,7 +52,7 @@ def examine() -> Iterator[Check]:
     yield from _guarded(_folder, _disk, _broker)
     if database.is_well:
         yield from _guarded(
-            _migrations, _search, _tick, _models, _providers, _stuck_runs, _late_wakeups, _workspaces, _backup
+            _migrations, _search, _tick, _models, _providers, _stuck_runs, _late_wakeups, _workspaces, _audit, _backup
         )
 
 
@@ -200,6 +201,13 @@ def _workspaces() -> Check:
         return Check("workspaces", "every file lies in its folder")
     why = late.exclude(unmade_because="").values_list("unmade_because", flat=True).first() or "no worker has tried"
     return Check("workspaces", f"{count} files are not on disk: {why}", "Mend that; a worker tries again every minute.")
+
+
+def _audit() -> Check:
+    """The database itself keeps activity from being changed. Whether it was, `verify_audit` says."""
+    if is_shut(connections[DEFAULT_DB_ALIAS]):
+        return Check("audit", "activity cannot be changed")
+    return Check("audit", "the database does not keep activity from being changed", "manage.py migrate")
 
 
 def _backup() -> Check:

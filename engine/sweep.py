@@ -25,6 +25,7 @@ from engine.record import fail, lose
 from engine.resume import MOST_ATTEMPTS
 from engine.retention import drop_old_texts
 from issues.actors import SYSTEM
+from issues.audit_chain import seal_late_lines, seal_new_lines
 from issues.effects import service
 from issues.models import Attachment, Blocker, Extraction, Issue, Status
 from issues.models.issue import CLOSED
@@ -42,6 +43,12 @@ _blocked_until = 0
 
 LEFT_BEHIND = timedelta(minutes=1)
 """Nobody who began to read an attachment is still at it after this."""
+
+SEALED_EVERY = timedelta(minutes=5)
+"""One row a company each time, where anything was written."""
+
+MOST_SEALED = 20
+"""Batches in one go: of a database that was not sealed so far, whose turn comes again."""
 
 NOBODY_ASKS = RUN_DEADLINE + timedelta(minutes=1)
 """Nobody waits any more for a call that was begun when a run ended so long ago."""
@@ -62,6 +69,7 @@ def sweep() -> None:
         ring_for_due,
         drop_old_texts,
         make_workspaces,
+        seal_audit,
         tidy,
     ):
         _guarded(part)
@@ -146,6 +154,16 @@ def settle_left_behind() -> None:
 def make_workspaces() -> None:
     if Pulse.objects.take_turn("workspaces", every=timedelta(minutes=1)):
         make_left_behind()
+
+
+def seal_audit() -> None:
+    """Close what was written since with a link of the chain over the audit, until nothing is left."""
+    if Pulse.objects.take_turn("sealing", every=SEALED_EVERY):
+        for _ in range(MOST_SEALED):
+            if not seal_new_lines():
+                break
+    if Pulse.objects.take_turn("late sealing", every=timedelta(hours=1)):
+        seal_late_lines()
 
 
 def tidy() -> None:

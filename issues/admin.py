@@ -358,6 +358,17 @@ class KeptAnswerPage(Shown):
     long = ("body",)
 
 
+@admin.register(models.AuditSeal)
+class AuditSealPage(Shown):
+    """The chain over the audit. `manage.py verify_audit` walks it."""
+
+    list_display = ("pk", link("company"), "number", "lines", "last_line", "head", "sealed_at")
+    list_select_related = ("company",)
+    list_filter = ("company", "sealed_at")
+    search_fields = ("head",)
+    long = hidden = ("marks",)
+
+
 @admin.register(models.Activity)
 class ActivityPage(Shown):
     """The audit. A trigger of the database refuses to change it, whoever asks."""

@@ -15,6 +15,7 @@ from issues.models.policy import Grant, PolicyRule
 from issues.models.project import Label, Project
 from issues.models.reaction import Reaction, ReactionKind
 from issues.models.saved_view import SavedView
+from issues.models.seal import AuditSeal
 from issues.models.user import LoginLink, User
 from issues.models.watch import Watch
 from issues.models.workspace import FileVersion, WorkspaceFile
@@ -28,6 +29,7 @@ __all__ = [
     "ApprovalKind",
     "ApprovalStatus",
     "Attachment",
+    "AuditSeal",
     "Blob",
     "Blocker",
     "Comment",

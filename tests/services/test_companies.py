@@ -21,6 +21,7 @@ from agents.services.spending import Cost, reserve, set_budget
 from issues.actors import Person
 from issues.models import (
     Activity,
+    AuditSeal,
     Company,
     CompanyStatus,
     Grant,
@@ -254,6 +255,7 @@ def fill(company: Company) -> None:
     set_status(actor=worker, issue=issue, status=Status.IN_REVIEW)
     give_verdict(actor=owner, issue=issue, verdict=Verdict.ACCEPT)
     cancel_run(actor=boss, run=worker.run)
+    AuditSeal.objects.create(company=company, number=1, lines=0, last_line=0, marks=b"")
     Notice.objects.create(item=InboxItem.objects.filter(company=company).earliest("pk"), due_at=timezone.now())
 
 

@@ -36,6 +36,7 @@ from issues.models import (
     Activity,
     ApiKey,
     Approval,
+    AuditSeal,
     Blocker,
     Comment,
     FileVersion,
@@ -175,6 +176,13 @@ def edit_line(scene: Scene, **values: Any) -> None:
         update(Activity.objects.filter(actor_kind="user").latest("pk"), **values)
 
 
+def seal_twice(scene: Scene) -> None:
+    """Past the trigger of SQLite, which refuses it first."""
+    seal = AuditSeal.objects.create(company=scene.company, number=1, lines=0, last_line=0, marks=b"")
+    with maintenance():
+        scene.again(seal)
+
+
 def fire_twice(scene: Scene) -> None:
     routine = scene.routine()
     due = routine.next_fire_at
@@ -265,6 +273,7 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "reaction_kind_known": lambda s: s.again(s.reaction(), kind="applause"),
     "instructions_version_once": lambda s: s.again(s.instructions()),
     "instructions_one_author": lambda s: s.again(s.instructions(), number=9, by_agent=s.bob),
+    "audit_seal_once": seal_twice,
     "watch_once": lambda s: s.again(s.watch()),
     "token_factor_once_per_model": lambda s: s.again(TokenFactor.objects.create(provider="p", model="m", factor=1)),
 }
