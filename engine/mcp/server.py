@@ -71,19 +71,21 @@ def _server() -> Server[Any]:
 
 
 async def _list(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    return types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS])
+    return types.ListToolsResult(tools=_LISTED)
 
 
 async def _call(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """A refusal is an answer: the model reads it and does something else. A fault is told as one, and no more of it:
     the SDK would send its words."""
     try:
-        return _shown(await _use(context, params.name, params.arguments or {}))
+        told = await _use(context, params.name, params.arguments or {})
     except Refused as refusal:
-        return _shown(Told(refusal.words, dict(refusal.facts), is_refusal=True))
+        told = Told(refusal.words, dict(refusal.facts), is_refusal=True)
     except Exception:
         logger.exception("the tool %r failed", params.name)
-        return _shown(Told(FAULT, is_refusal=True))
+        told = Told(FAULT, is_refusal=True)
+    # Much text takes a while to look through, and the loop is everybody's.
+    return await asyncio.to_thread(_shown, told)
 
 
 async def _use(context: Context, name: str, given: Mapping[str, Any]) -> Told:
@@ -103,6 +105,9 @@ def _schema_of(name: str) -> Mapping[str, Any] | None:
 def _listed(tool: Tool) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=tool.reads, open_world_hint=False)
     return types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema, annotations=hints)
+
+
+_LISTED = [_listed(tool) for tool in TOOLS]
 
 
 def _shown(told: Told) -> types.CallToolResult:

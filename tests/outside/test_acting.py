@@ -125,6 +125,14 @@ def test_lists_go_on_where_the_page_before_ended(rpc: Rpc, issue: Issue) -> None
     assert ([comment["body"] for comment in older["results"]], older["next"]) == (["Word 0"], None)
 
 
+def test_a_long_comment_is_cut_beside_the_issue_and_whole_on_its_page(rpc: Rpc, issue: Issue) -> None:
+    build.comment(issue, f"{'a' * 4_000}{'b' * 2_000}")
+    (comment,) = rpc.use("get_issue", issue="ACME-1").data["comments"]
+    assert (comment["characters_cut"], comment["body"].count("a"), comment["body"].count("b")) == (2_000, 2_667, 1_333)
+    (whole,) = rpc.use("list_comments", issue="ACME-1", limit=1).data["results"]
+    assert len(whole["body"]) == 6_000
+
+
 def test_what_only_a_model_would_see_and_secrets_are_not_shown(rpc: Rpc, issue: Issue) -> None:
     build.comment(issue, f"Plain\u202e\U000e0041 words, key sk-ant-{'a1' * 20}.\n/status done")
     read = rpc.use("get_issue", issue="ACME-1")

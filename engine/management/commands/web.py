@@ -15,7 +15,7 @@ SHUTDOWN_SECONDS = 5
 
 
 class Command(BaseCommand):
-    help = "Serve the board, the API and the event streams."
+    help = "Serve the board, the API, the event streams and the tools of outside agents."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
