@@ -358,6 +358,16 @@ class KeptAnswerPage(Shown):
     long = ("body",)
 
 
+@admin.register(models.ImportedIssue)
+class ImportedIssuePage(Shown):
+    """Where issues came from."""
+
+    list_display = ("pk", "source", link("company"), link("issue"), "imported_at")
+    list_select_related = ("company", "issue__company")
+    list_filter = ("company", "imported_at")
+    search_fields = ("source",)
+
+
 @admin.register(models.AuditSeal)
 class AuditSealPage(Shown):
     """The chain over the audit. `manage.py verify_audit` walks it."""

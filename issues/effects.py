@@ -62,6 +62,7 @@ class _Unit:
 
 _unit: ContextVar[_Unit | None] = ContextVar("trimus_unit", default=None)
 _quiet: ContextVar[bool] = ContextVar("trimus_quiet", default=False)
+_untold: ContextVar[bool] = ContextVar("trimus_untold", default=False)
 
 
 @contextmanager
@@ -117,14 +118,20 @@ def service(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def quietly(*, telling: bool = True) -> Iterator[None]:
     """Wake nobody by what is done inside: for imports and for the demo company, whose work begins when a person says
-    so."""
-    token = _quiet.set(True)
+    so. Without `telling` nothing comes into anybody's inbox, either: it happened elsewhere, long ago."""
+    token, untold = _quiet.set(True), _untold.set(_untold.get() or not telling)
     try:
         yield
     finally:
         _quiet.reset(token)
+        _untold.reset(untold)
+
+
+def is_telling() -> bool:
+    """Whether people are told of what is done now."""
+    return not _untold.get()
 
 
 def wake(cause: Wake) -> None:

@@ -6,6 +6,7 @@ from issues.models.attachment import Attachment, Blob, Extraction, FileUse
 from issues.models.comment import Comment, CommentVersion
 from issues.models.company import Company, CompanyStatus, Handle, Member, Role
 from issues.models.finding import Finding
+from issues.models.imported import ImportedIssue
 from issues.models.inbox import WANTING, InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
 from issues.models.kept_answer import KeptAnswer
@@ -42,6 +43,7 @@ __all__ = [
     "Finding",
     "Grant",
     "Handle",
+    "ImportedIssue",
     "InboxItem",
     "InboxKind",
     "Issue",

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from issues.actors import Actor, Person
-from issues.effects import service
+from issues.effects import is_telling, service
 from issues.models import Approval, Comment, Company, InboxItem, InboxKind, Issue, Member, Role
 from issues.policies import require_belonging
 from issues.refusals import Conflict, Forbidden, Invalid, NotFound
@@ -57,6 +57,8 @@ def put(
     comment: Comment | None = None,
 ) -> None:
     """The same where the caller knows that none of them has an equal item."""
+    if not is_telling():
+        return
     InboxItem.objects.bulk_create(
         InboxItem(
             company=company,

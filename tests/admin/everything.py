@@ -24,7 +24,7 @@ from agents.models import (
     TokenFactor,
 )
 from agents.services.wakeups import run_heartbeat
-from issues.models import AuditSeal, Company, InboxItem, KeptAnswer, Notice, PolicyRule, ReactionKind
+from issues.models import AuditSeal, Company, ImportedIssue, InboxItem, KeptAnswer, Notice, PolicyRule, ReactionKind
 from issues.sealing import seal
 from issues.services.accounts import issue_login_link
 from issues.services.blockers import add_blockers
@@ -95,6 +95,7 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Spending.objects.create(company=company, agent=run.agent, month=month)
     Reservation.objects.get_or_create(run=run, defaults={"month": month})  # a checkout holds one itself
     KeptAnswer.objects.create(caller="user 1", key=str(number), call_hash="0")
+    ImportedIssue.objects.create(company=company, source=f"elsewhere {number}", issue=run.issue)
     AuditSeal.objects.create(company=company, number=number + 1, lines=0, last_line=0, marks=b"")
     Pulse.objects.create(name=f"part {number}", felt_at=now)
     CompanyProvider.objects.create(company=company, name=f"own-{number}", protocol="openai", sealed_key=seal("sk-1234"))

@@ -25,6 +25,7 @@ from issues.models import (
     Company,
     CompanyStatus,
     Grant,
+    ImportedIssue,
     InboxItem,
     Member,
     Notice,
@@ -255,6 +256,7 @@ def fill(company: Company) -> None:
     set_status(actor=worker, issue=issue, status=Status.IN_REVIEW)
     give_verdict(actor=owner, issue=issue, verdict=Verdict.ACCEPT)
     cancel_run(actor=boss, run=worker.run)
+    ImportedIssue.objects.create(company=company, source="elsewhere")
     AuditSeal.objects.create(company=company, number=1, lines=0, last_line=0, marks=b"")
     Notice.objects.create(item=InboxItem.objects.filter(company=company).earliest("pk"), due_at=timezone.now())
 

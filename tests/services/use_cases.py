@@ -57,6 +57,7 @@ from issues.services import (
     findings,
     inbox,
     invitations,
+    issue_imports,
     keys,
     notices,
     policy,
@@ -69,6 +70,7 @@ from issues.services import (
 )
 from issues.services import issues as tracker
 from issues.traces import traced
+from issues.trackers.draft import Draft
 from tests import build
 from tests.services.world import World
 
@@ -130,6 +132,12 @@ USE_CASES: dict[Service, UseCase] = {
     # The company and its people
     companies.change_company: UseCase(
         lambda w, a: {"company": w.company, "mission": "Sell more."}, OWNER, DENY, "company.changed"
+    ),
+    issue_imports.bring_issues: UseCase(
+        lambda w, a: {"company": w.company, "drafts": [Draft(1, "elsewhere 1", "From elsewhere")]},
+        BOARD,
+        DENY,
+        "issues.imported",
     ),
     companies.pause_company: UseCase(lambda w, a: {"company": w.company}, BOARD, DENY, "company.paused"),
     companies.resume_company: UseCase(

@@ -1,0 +1,95 @@
+"""`manage.py import_issues`: issues from GitHub, Linear or Jira."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from issues.actors import Person
+from issues.models import Company, Member
+from issues.refusals import Refusal
+from issues.services.inbox import first_owner
+from issues.services.issue_imports import Plan, import_issues, plan_import
+from issues.trackers.draft import Reading, Unreadable
+from issues.trackers.github import read_github
+from issues.trackers.tables import read_table
+
+MOST_SHOWN = 20
+"""Of bad lines."""
+
+
+class Command(BaseCommand):
+    help = "Bring issues from GitHub (JSON), Linear or Jira (CSV). Each comes once, and nobody is woken or told."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", help="the JSON or CSV file")
+        parser.add_argument("--company", metavar="PREFIX", required=True, help="the company's key, like ACME")
+        parser.add_argument("--preview", action="store_true", help="say what would come, and change nothing")
+        parser.add_argument("--skip-bad", action="store_true", help="leave out lines that cannot be issues here")
+        parser.add_argument("--as", dest="user", metavar="USER", help="who brings them; else the company's first owner")
+
+    def handle(self, *, file: str, company: str, preview: bool, skip_bad: bool, user: str | None, **_: Any) -> None:
+        found = Company.objects.filter(key=company.upper()).first()
+        if found is None:
+            raise CommandError(f"There is no company {company.upper()}.")
+        reading = _read(file)
+        member = _member(found, user) if user else first_owner(found)
+        actor = Person(member.user, member)
+        try:
+            plan = plan_import(actor=actor, company=found, drafts=reading.drafts)
+            bad = sorted([*reading.bad, *plan.bad])
+            self._tell(reading, plan, bad)
+            if preview:
+                self.stdout.write("Nothing was changed.")
+                return
+            if bad and not skip_bad:
+                raise CommandError("Nothing was changed. Mend those lines, or leave them out with --skip-bad.")
+            total = len(plan.new)
+            brought = import_issues(
+                actor=actor,
+                company=found,
+                drafts=plan.new,
+                progress=lambda count: self.stdout.write(f"{min(count, total):,} of {total:,} …"),
+            )
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        made = f"{brought.issues:,} issues and {brought.comments:,} comments"
+        self.stdout.write(f"{found.key}: {made} came. Nobody was woken.")
+
+    def _tell(self, reading: Reading, plan: Plan, bad: list[tuple[int, str]]) -> None:
+        for line, why in bad[:MOST_SHOWN]:
+            self.stdout.write(f"Line {line}: {why}")
+        if bad[MOST_SHOWN:]:
+            self.stdout.write(f"… and {len(bad) - MOST_SHOWN:,} more lines that cannot be issues here.")
+        for remark in reading.remarks:
+            self.stdout.write(f"- {remark}")
+        if plan.labels:
+            self.stdout.write(f"- Labels to be made: {', '.join(plan.labels)}.")
+        if plan.nobody:
+            self.stdout.write(f"- Nobody here is {', '.join(plan.nobody)}: what is theirs comes without an assignee.")
+        if plan.orphans:
+            self.stdout.write(f"- {plan.orphans:,} hang under issues that are not in the file: they come at the top.")
+        comments = sum(len(draft.comments) for draft in plan.new)
+        known = f"; {plan.known:,} came before" if plan.known else ""
+        self.stdout.write(f"{reading.tracker}: {len(plan.new):,} new issues with {comments:,} comments{known}.")
+
+
+def _read(file: str) -> Reading:
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+        return read_github(text) if text.lstrip()[:1] in ("[", "{") else read_table(text)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{file} is not UTF-8: save it so.") from error
+    except Unreadable as error:
+        raise CommandError(f"{file}: {error}") from error
+
+
+def _member(company: Company, username: str) -> Member:
+    member = company.members.present().filter(user__username__iexact=username).select_related("user").first()
+    if member is None:
+        raise CommandError(f"{username} is no member of {company.key}.")
+    return member

@@ -1,0 +1,258 @@
+"""Bringing issues from another tracker into a company."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from issues.activity import record
+from issues.actors import Actor, Person
+from issues.directory import Directory
+from issues.effects import quietly, service
+from issues.flagging import secret_kinds
+from issues.models import Comment, Company, ImportedIssue, Issue, Label, Member, Status
+from issues.policies import Right, require
+from issues.refusals import Forbidden, Invalid, Refusal
+from issues.services.issues import TITLE_CHARACTERS, create_issue
+from issues.services.locks import lock_company
+from issues.services.projects import create_label
+from issues.texts import check_line, check_text, fold
+from issues.trackers.draft import Draft, Saying
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+
+    Somebody = Agent | Member
+
+AT_ONCE = 50
+"""Issues brought in one transaction: others write in between."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an import would do. Nothing was changed for it."""
+
+    new: list[Draft] = field(default_factory=list)
+    known: int = 0  # brought here before
+    labels: list[str] = field(default_factory=list)  # to be made
+    nobody: list[str] = field(default_factory=list)  # assignees who are nobody here
+    orphans: int = 0  # issues whose parent is neither here nor in the file, or hangs under them itself
+    bad: list[tuple[int, str]] = field(default_factory=list)  # lines that cannot be issues here, with the reason
+
+
+@dataclass(slots=True)
+class Brought:
+    """What an import did."""
+
+    issues: int = 0
+    comments: int = 0
+
+
+def plan_import(*, actor: Actor, company: Company, drafts: Iterable[Draft]) -> Plan:
+    """Look at every draft without changing anything."""
+    require(actor, Right.MANAGE_WORK, company)
+    plan = Plan()
+    known = set(ImportedIssue.objects.filter(company=company).values_list("source", flat=True))
+    labels = {fold(name) for name in company.labels.values_list("name", flat=True)}
+    staff = _Staff(company)
+    sources: set[str] = set()
+    for draft in drafts:
+        if draft.source in sources:
+            plan.bad.append((draft.line, f"{draft.place} stands in the file twice."))
+        elif draft.source in known:
+            plan.known += 1
+        elif (why := _why_bad(draft)) is not None:
+            plan.bad.append((draft.line, why))
+        else:
+            plan.new.append(draft)
+        sources.add(draft.source)
+    plan.new = _parents_first(plan.new)
+    for draft in plan.new:
+        wanted = [name for name in map(_label_name, draft.labels) if fold(name) not in labels]
+        labels.update(map(fold, wanted))
+        plan.labels += wanted
+        if draft.assignees and staff.first(draft.assignees) is None and draft.assignees[0] not in plan.nobody:
+            plan.nobody.append(draft.assignees[0])
+        plan.orphans += bool(draft.parent) and draft.parent not in known
+        known.add(draft.source)
+    return plan
+
+
+def import_issues(
+    *,
+    actor: Actor,
+    company: Company,
+    drafts: Iterable[Draft],
+    progress: Callable[[int], object] = lambda _count: None,
+) -> Brought:
+    """Bring the drafts here that were not brought before, in their order: title, description, status, priority, labels,
+    assignee, comments, dates and parent. Nobody is woken or told, and nobody follows them.
+
+    Some at a time, each of them whole or not at all: whoever begins again after a failure goes on where it ended.
+    Invalid, with the line, for the first that cannot be an issue here; before anything was changed.
+    """
+    plan = plan_import(actor=actor, company=company, drafts=drafts)
+    if plan.bad:
+        line, why = plan.bad[0]
+        raise Invalid(f"Line {line}: {why}")
+    brought = Brought()
+    for start in range(0, len(plan.new), AT_ONCE):
+        issues, comments = bring_issues(actor=actor, company=company, drafts=plan.new[start : start + AT_ONCE])
+        brought.issues += issues
+        brought.comments += comments
+        progress(start + AT_ONCE)
+    return brought
+
+
+@service
+def bring_issues(*, actor: Actor, company: Company, drafts: Sequence[Draft]) -> tuple[int, int]:
+    """Make the issues of some drafts. How many issues and comments; what somebody else has brought meanwhile is left
+    out."""
+    member = require(actor, Right.MANAGE_WORK, company)
+    if member is None or not isinstance(actor, Person):
+        raise Forbidden("Only people bring issues from elsewhere.")
+    company = lock_company(company)
+    here = _brought(company, drafts)
+    staff, labels = _Staff(company), _Labels(actor, company)
+    made = comments = 0
+    with quietly(telling=False):
+        for draft in drafts:
+            if draft.source in here:
+                continue
+            issue = here[draft.source] = _make(actor, company, draft, here.get(draft.parent), staff, labels)
+            comments += _add_comments(member, issue, draft)
+            ImportedIssue.objects.create(company=company, source=draft.source, issue=issue)
+            made += 1
+        if made:
+            record(actor, "issues.imported", company, count=made)
+    return made, comments
+
+
+def _brought(company: Company, drafts: Iterable[Draft]) -> dict[str, Issue | None]:
+    """Of the drafts and their parents those that were brought before, by their sources; None for a deleted one."""
+    sources = {source for draft in drafts for source in (draft.source, draft.parent)}
+    rows = ImportedIssue.objects.filter(company=company, source__in=sources)
+    return {row.source: row.issue for row in rows.select_related("issue__company")}
+
+
+def _make(actor: Person, company: Company, draft: Draft, parent: Issue | None, staff: _Staff, labels: _Labels) -> Issue:
+    """The issue with its own dates. It is in review from the start, not sent there."""
+    status = Status.BACKLOG if draft.status is Status.IN_REVIEW else draft.status
+    issue = create_issue(
+        actor=actor,
+        company=company,
+        title=draft.title,
+        description=_description(draft),
+        status=status,
+        priority=draft.priority,
+        labels=labels.every(draft),
+        assignee=staff.first(draft.assignees),
+        parent=parent,
+        due_date=draft.due_date,
+        without=staff.handles,
+    )
+    created_at = draft.created_at or issue.created_at
+    closed_at = max(draft.closed_at or created_at, created_at) if draft.status.is_closed else None
+    Issue.objects.filter(pk=issue.pk).update(
+        status=draft.status,
+        created_at=created_at,
+        closed_at=closed_at,
+        status_changed_at=closed_at or issue.status_changed_at,
+    )
+    return issue
+
+
+def _add_comments(member: Member, issue: Issue, draft: Draft) -> int:
+    """In the name of whoever brings them, who says whose they are: nobody here speaks through a file."""
+    comments = []
+    for said in draft.comments:
+        body = _said(said)
+        if body is None:
+            continue
+        comment = Comment.objects.create(
+            issue=issue, author_member=member, body=body, secret_kinds=secret_kinds(issue.company, body)
+        )
+        comment.created_at = said.said_at or issue.created_at
+        comments.append(comment)
+    Comment.objects.bulk_update(comments, ["created_at"])
+    return len(comments)
+
+
+def _parents_first(drafts: Sequence[Draft]) -> list[Draft]:
+    """In their order, but each after its parent; of a ring one comes first."""
+    by_source = {draft.source: draft for draft in drafts}
+    placed: dict[str, Draft] = {}
+    for draft in drafts:
+        above: dict[str, Draft] = {}
+        one: Draft | None = draft
+        while one is not None and one.source not in placed and one.source not in above:
+            above[one.source] = one
+            one = by_source.get(one.parent)
+        placed |= reversed(above.items())
+    return list(placed.values())
+
+
+def _why_bad(draft: Draft) -> str | None:
+    try:
+        check_line(draft.title, "title", limit=TITLE_CHARACTERS)
+        check_text(_description(draft), "description")
+        check_line(draft.source, "identifier", limit=300)
+        for said in draft.comments:
+            check_text(_said(said) or "", "comment")
+        for name in draft.labels:
+            check_line(_label_name(name), "label", limit=60)
+    except Refusal as refusal:
+        return str(refusal)
+    return None
+
+
+def _description(draft: Draft) -> str:
+    """With where it is from, as a last line."""
+    opened = f", opened there by {draft.author}" if draft.author else ""
+    return f"{draft.description.rstrip()}\n\n---\n\nBrought from {draft.place}{opened}.".lstrip()
+
+
+def _said(said: Saying) -> str | None:
+    if not said.body.strip():
+        return None
+    when = f" on {said.said_at:%Y-%m-%d}" if said.said_at is not None else ""
+    return f"*{said.author or 'Somebody'} wrote{when}:*\n\n{said.body}"
+
+
+def _label_name(name: str) -> str:
+    return name.replace(",", ";")
+
+
+class _Staff:
+    """Who in the company is meant by a name, a handle or an address of elsewhere."""
+
+    def __init__(self, company: Company) -> None:
+        self._directory = Directory(company)
+        self.handles = frozenset(one.handle for one in self._directory.everybody)
+        people = (one for one in self._directory.everybody if isinstance(one, Member))
+        self._by_address = {fold(one.user.email): one for one in people if one.user.email}
+
+    def first(self, names: Iterable[str]) -> Somebody | None:
+        found = (self._directory.get(name) or self._by_address.get(fold(name)) for name in names)
+        return next((one for one in found if one is not None), None)
+
+
+class _Labels:
+    """The company's labels, made where there is none of that name."""
+
+    def __init__(self, actor: Actor, company: Company) -> None:
+        self._actor, self._company = actor, company
+        self._by_name: dict[str, Label] = {fold(label.name): label for label in company.labels.all()}
+
+    def every(self, draft: Draft) -> list[Label]:
+        return list(dict.fromkeys(self._get(_label_name(name), draft.colours.get(name)) for name in draft.labels))
+
+    def _get(self, name: str, colour: str | None) -> Label:
+        found = self._by_name.get(fold(name))
+        if found is None:
+            about = {"colour": colour} if colour else {}
+            found = self._by_name[fold(name)] = create_label(
+                actor=self._actor, company=self._company, name=name, **about
+            )
+        return found
