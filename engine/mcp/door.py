@@ -84,7 +84,7 @@ def _unfit(method: str, headers: dict[bytes, str]) -> Response | None:
     if not _is_ours(headers.get(b"host", "")):
         return problem(HTTPStatus.MISDIRECTED_REQUEST, "misdirected", "Nobody of that name is here.")
     origin = headers.get(b"origin")
-    if origin is not None and not _is_ours(urlsplit(origin).netloc):
+    if origin is not None and not _is_ours(_host_of(origin)):
         return problem(HTTPStatus.FORBIDDEN, "forbidden", "Pages of other sites do not call from here.")
     if method != "POST":
         answer = problem(
@@ -96,6 +96,13 @@ def _unfit(method: str, headers: dict[bytes, str]) -> Response | None:
         answer["Allow"] = "POST"
         return answer
     return None
+
+
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def _is_ours(host: str) -> bool:

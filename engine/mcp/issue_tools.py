@@ -11,6 +11,8 @@ from engine.mcp.tools import Arguments, Parameter, Told, Tool
 
 OPEN = "todo,in_progress,in_review,blocked"
 WORK_SHOWN = 50
+MOST_ROWS = 200
+"""Of a page of the API."""
 COMMENTS_SHOWN = 20
 COMMENT_CHARACTERS = 4_000
 """Of a comment beside the issue; a page of comments has them whole."""
@@ -35,7 +37,7 @@ async def my_work(caller: Caller, arguments: Arguments) -> Told:
     company = arguments.get("company")
     me = await caller.get("me")
     issues = await caller.get("issues", company=company, assignee="me", status=OPEN, limit=WORK_SHOWN)
-    work = {"holds": me["issue"], "issues": issues["results"]}
+    work = {"holds": me["issue"], "issues": issues["results"], "more_issues": issues["next"] is not None}
     if me["kind"] == "agent":
         calls = await caller.get("wakeups", state="pending", limit=WORK_SHOWN)
         work = {"wakeups": calls["results"]} | work
@@ -61,9 +63,9 @@ async def get_issue(caller: Caller, arguments: Arguments) -> Told:
             "issue": issue,
             "comments": [_shortened(comment) for comment in reversed(comments["results"])],
             "older_comments": _cursor_of(comments),
-            "children": (await caller.get(f"{at}/children"))["results"],
-            "findings": (await caller.get(f"{at}/findings"))["results"],
-            "attachments": (await caller.get(f"{at}/attachments"))["results"],
+            "children": (await caller.get(f"{at}/children", limit=MOST_ROWS))["results"],
+            "findings": (await caller.get(f"{at}/findings", limit=MOST_ROWS))["results"],
+            "attachments": (await caller.get(f"{at}/attachments", limit=MOST_ROWS))["results"],
         }
     )
 
@@ -76,16 +78,20 @@ async def list_comments(caller: Caller, arguments: Arguments) -> Told:
 
 async def list_team(caller: Caller, arguments: Arguments) -> Told:
     company = arguments.get("company")
-    agents = await caller.get("agents", company=company, status="active,paused", limit=200)
-    members = await caller.get("members", company=company, limit=200)
+    agents = await caller.get("agents", company=company, status="active,paused", limit=MOST_ROWS)
+    members = await caller.get("members", company=company, limit=MOST_ROWS)
     shown = ("handle", "name", "role", "title", "description", "manager", "status")
     return _data(
-        {"agents": [{name: row[name] for name in shown} for row in agents["results"]], "members": members["results"]}
+        {
+            "agents": [{name: row[name] for name in shown} for row in agents["results"]],
+            "members": members["results"],
+            "more": agents["next"] is not None or members["next"] is not None,
+        }
     )
 
 
 async def list_skills(caller: Caller, arguments: Arguments) -> Told:
-    return _page(await caller.get("skills", limit=200, **arguments))
+    return _page(await caller.get("skills", limit=MOST_ROWS, **arguments))
 
 
 async def get_skill(caller: Caller, arguments: Arguments) -> Told:

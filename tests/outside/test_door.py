@@ -100,6 +100,7 @@ def test_a_person_acts_with_their_own_rights_and_claims_for_an_agent(
         ({"Host": "127.0.0.1.evil.example:8000"}, 421),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
         ({"Origin": "http://localhost:3000"}, 200),
         ({"Content-Type": "text/plain"}, 400),
         ({"Accept": "text/html"}, 406),
