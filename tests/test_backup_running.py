@@ -23,6 +23,12 @@ KILLED_BEFORE_THE_STROKE = """
     sqlite.SQLite.put_in_place = die
     restoring.restore_backup(Path({path!r}), replace=True, told=print)
 """
+FULL_DISK = """
+import resource
+from django.core.management import call_command
+resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+call_command("backup", to={path!r})
+"""
 TITLES = "SELECT title FROM issues_issue ORDER BY id"
 
 
@@ -43,6 +49,10 @@ def test_a_backup_of_a_running_installation_becomes_another_one(running: Install
     refused = running.manage("restore", str(path), "--replace")
     assert "Trimus runs here: stop it first" in refused.stderr
     assert refused.returncode != 0
+
+    full = running.manage("shell", "--command", FULL_DISK.format(path=str(tmp_path / "there" / "full.zip")))
+    assert "No backup was made. SQLite says" in full.stderr
+    assert list((tmp_path / "there").iterdir()) == []
 
     other = Installation(tmp_path / "second")
     data = other.folder / "data"

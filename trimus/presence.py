@@ -4,12 +4,15 @@ and who puts another database in its place holds it alone. A process that is kil
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
+
+log = logging.getLogger(__name__)
 
 RESTORING = "A backup is being restored into this installation: start it when that has ended."
 
@@ -25,12 +28,14 @@ def hold() -> None:
     global _held
     if _held is not None:
         return
-    handle = _open()
     try:
+        handle = _open()
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(handle)
         raise SystemExit(RESTORING) from None
+    except OSError as error:  # a file system that knows no locks: nothing else depends on this one
+        log.warning("that this process runs is not noted in the data folder: %s", error)
+        return
     _held = handle
 
 

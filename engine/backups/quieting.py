@@ -31,13 +31,13 @@ def quiet_down() -> list[str]:
     starts when somebody resumes it. Times that were missed since are not made up for.
     """
     now = timezone.now()
-    with unit(), quietly():
+    with unit(), quietly(telling=False):
         paused = _pause_companies()
         _end_runs(now)
         _end_dry_runs(now)
         _move_times_forward(now)
         WorkspaceFile.objects.filter(is_made=True).update(is_made=False)
-        _skip_notices(now)  # at last: what is told above is not sent, either
+        _skip_notices(now)
     return paused
 
 

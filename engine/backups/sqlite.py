@@ -88,8 +88,12 @@ class SQLite:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    with contextlib.closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as connection:
-        yield connection
+    """A connection beside Django's. What fails on it is Unable: a disk that is full, a file that is damaged."""
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise Unable(f"SQLite says of {path}: {error}.") from error
 
 
 def _settle(path: Path) -> None:
@@ -98,6 +102,8 @@ def _settle(path: Path) -> None:
         try:
             mode = database.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
         except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
             raise Unable(f"{path} is open in another process ({error}): end it first.") from error
     if mode != "delete":
         raise Unable(f"{path} is open in another process: end it first.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
+import os
 import shutil
 import sqlite3
 import zipfile
@@ -20,7 +22,7 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from agents.models import Agent, Run, RunState, Wakeup, WakeupState
+from agents.models import Agent, DryRun, Run, RunState, Wakeup, WakeupState
 from engine.backups import archive, restoring
 from engine.backups.making import make_backup
 from engine.backups.manifest import NAME
@@ -46,6 +48,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def data_folder(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     settings.DATA_DIR = tmp_path / "data"
     settings.DATA_DIR.mkdir()
+    if connection.vendor == "postgresql" and shutil.which("pg_dump") is None:
+        pytest.skip("no pg_dump: apt-get install postgresql-client")
     yield settings.DATA_DIR
     if connection.vendor == "postgresql":
         drop_former()
@@ -57,7 +61,9 @@ def issue(company: Company, owner: Person, ada: Agent) -> Issue:
     issue = build.issue(company, "Before", assignee=ada)
     attach_file(actor=owner, issue=issue, name="a.txt", content=b"bytes")
     write_comment(actor=owner, issue=issue, body="Said before.")
-    build.at_work(ada, issue)
+    run = build.at_work(ada, issue).run
+    assert run is not None
+    DryRun.objects.create(company=company, run=run, member=build.member_row(owner))
     return issue
 
 
@@ -127,6 +133,7 @@ def test_what_was_under_way_ends_and_wakes_and_tells_nobody(
     assert "Paused: ACME." in told
     assert Company.objects.get().status == CompanyStatus.PAUSED
     assert [run.state for run in Run.objects.all()] == [RunState.LOST]
+    assert [dry_run.state for dry_run in DryRun.objects.all()] == ["failed"]
     assert set(Wakeup.objects.values_list("state", "tries")) == {(WakeupState.PENDING, 0)}
     assert (Wakeup.objects.count(), InboxItem.objects.count()) == (wakeups, items)
     note_new()
@@ -292,6 +299,27 @@ def test_a_tool_that_is_missing_or_old_is_named_with_what_installs_it(
     monkeypatch.setattr(shutil, "which", lambda _: str(old))
     with pytest.raises(CommandError, match="is version 9, and the server is"):
         run("backup", to=str(tmp_path / "kept.zip"))
+
+
+def test_what_a_killed_one_left_goes_with_the_next_and_what_another_is_at_stays(
+    company: Company, tmp_path: Path
+) -> None:
+    (tmp_path / f"{archive.ASIDE}dead").mkdir()
+    with archive.growing_beside(tmp_path / "other.zip") as at_work:
+        run("backup", to=str(tmp_path / "kept.zip"))
+        assert list(tmp_path.glob(f"{archive.ASIDE}*")) == [at_work]
+
+
+def test_a_disk_without_hard_links_takes_a_backup_too(
+    company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def has_none(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", has_none)
+    run("backup", to=str(tmp_path / "kept.zip"))
+    with zipfile.ZipFile(tmp_path / "kept.zip") as kept:
+        assert NAME in kept.namelist()
 
 
 def test_a_database_that_somebody_has_open_is_not_replaced(backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
