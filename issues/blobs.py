@@ -128,8 +128,9 @@ def _hold(digest: str, size: int) -> Blob:
 def _removals(how: int) -> Iterator[bool]:
     """A lock between processes, and hosts that share the folder. It ends with whoever holds it; False if it is
     another's and was not to be waited for."""
-    folder().mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder() / ".removals", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    path = folder().with_name("blobs.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(handle, how)

@@ -11,7 +11,7 @@ from issues.actors import Actor, Person
 from issues.directory import Directory
 from issues.effects import quietly, service
 from issues.flagging import secret_kinds
-from issues.models import Comment, Company, ImportedIssue, Issue, Label, Member, Status
+from issues.models import Comment, Company, ImportedIssue, Issue, Label, Member
 from issues.policies import Right, require
 from issues.refusals import Forbidden, Invalid, Refusal
 from issues.services.issues import TITLE_CHARACTERS, create_issue
@@ -137,14 +137,13 @@ def _brought(company: Company, drafts: Iterable[Draft]) -> dict[str, Issue | Non
 
 
 def _make(actor: Person, company: Company, draft: Draft, parent: Issue | None, staff: _Staff, labels: _Labels) -> Issue:
-    """The issue with its own dates. It is in review from the start, not sent there."""
-    status = Status.BACKLOG if draft.status is Status.IN_REVIEW else draft.status
+    """The issue with its own dates."""
     issue = create_issue(
         actor=actor,
         company=company,
         title=draft.title,
         description=_description(draft),
-        status=status,
+        status=draft.status,
         priority=draft.priority,
         labels=labels.every(draft),
         assignee=staff.first(draft.assignees),
@@ -155,7 +154,6 @@ def _make(actor: Person, company: Company, draft: Draft, parent: Issue | None, s
     created_at = draft.created_at or issue.created_at
     closed_at = max(draft.closed_at or created_at, created_at) if draft.status.is_closed else None
     Issue.objects.filter(pk=issue.pk).update(
-        status=draft.status,
         created_at=created_at,
         closed_at=closed_at,
         status_changed_at=closed_at or issue.status_changed_at,

@@ -60,7 +60,10 @@ def issue(company: Company, owner: Person, ada: Agent) -> Issue:
     """With a file, a comment, and its agent at work."""
     issue = build.issue(company, "Before", assignee=ada)
     attach_file(actor=owner, issue=issue, name="a.txt", content=b"bytes")
-    write_comment(actor=owner, issue=issue, body="Said before.")
+    build.member(company, "octavia")
+    write_comment(actor=owner, issue=issue, body="Said before to @octavia.")
+    note_new()
+    write_comment(actor=owner, issue=issue, body="And again, @octavia.")
     run = build.at_work(ada, issue).run
     assert run is not None
     DryRun.objects.create(company=company, run=run, member=build.member_row(owner))
@@ -128,6 +131,7 @@ def test_what_was_under_way_ends_and_wakes_and_tells_nobody(
     rings: list[str] = []
     monkeypatch.setattr("engine.doorbell.ring", lambda: rings.append("rang"))
     Agent.objects.update(schedule_minutes=60)
+    assert Notice.objects.count() < InboxItem.objects.count()
     wakeups, items = Wakeup.objects.count(), InboxItem.objects.count()
     told = run("restore", str(backup), replace=True)
     assert "Paused: ACME." in told
@@ -136,7 +140,7 @@ def test_what_was_under_way_ends_and_wakes_and_tells_nobody(
     assert [dry_run.state for dry_run in DryRun.objects.all()] == ["failed"]
     assert set(Wakeup.objects.values_list("state", "tries")) == {(WakeupState.PENDING, 0)}
     assert (Wakeup.objects.count(), InboxItem.objects.count()) == (wakeups, items)
-    note_new()
+    assert InboxItem.objects.filter(notice=None).count() == 0 < items
     assert not Notice.objects.exclude(state=NoticeState.SKIPPED).exists()
     assert not rings
     assert Activity.objects.filter(kind="company.paused", actor_kind="system").exists()

@@ -218,6 +218,23 @@ def test_two_who_seal_at_once_seal_each_line_once() -> None:
     assert [broken(company) for company in Company.objects.all()] == ["", "", ""]
 
 
+def test_who_finds_that_somebody_sealed_meanwhile_seals_nothing(
+    company: Company, issue: Issue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between looking for the lines and for the seals that they go on from."""
+    settle()
+    newest_seals = audit_chain._newest_seals
+
+    def seal_first(companies: Any) -> Any:
+        monkeypatch.setattr(audit_chain, "_newest_seals", newest_seals)
+        assert seal_new_lines()
+        return newest_seals(companies)
+
+    monkeypatch.setattr(audit_chain, "_newest_seals", seal_first)
+    assert seal_new_lines() == 0
+    assert AuditSeal.objects.count() == 1
+
+
 def test_sealing_takes_as_many_queries_for_five_companies_as_for_one(
     django_assert_num_queries: Any,
 ) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services.wakeups import ask_for_heartbeat
 from issues.actors import Person, System
+from issues.effects import quietly
 from issues.models import ApprovalStatus, Company, InboxItem, InboxKind, Issue, Role, Status, Verdict
 from issues.refusals import Conflict, Invalid, NotFound
 from issues.services.approvals import decide_approval
@@ -172,3 +173,13 @@ def test_nobody_touches_the_items_of_others(company: Company, owner: Person, ite
                 touch(actor=actor, item=item)
     item.refresh_from_db()
     assert (item.read_at, item.archived_at) == (None, None)
+
+
+def test_nothing_comes_into_an_inbox_for_what_happened_elsewhere_long_ago(company: Company, issue: Issue) -> None:
+    build.member(company, "octavia")
+    with quietly(telling=False):
+        build.comment(issue, "@octavia, look.")
+    assert not InboxItem.objects.exists()
+    with quietly():
+        build.comment(issue, "@octavia, look.")
+    assert InboxItem.objects.exists()
