@@ -70,6 +70,10 @@ class Manifest:
         """The files' bytes, by digest."""
         return {found[2]: one for name, one in self.members.items() if (found := _BLOB.fullmatch(name))}
 
+    def held(self) -> str:
+        """What it holds, in words."""
+        return ", ".join(f"{what}: {count:,}" for what, count in (self.counts | {"files": len(self.blobs)}).items())
+
     def unknown_migrations(self, known: Iterable[str]) -> list[str]:
         """Those that this Trimus has not: it is older than the backup."""
         here = set(known)

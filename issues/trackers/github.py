@@ -37,10 +37,11 @@ def read_github(text: str) -> Reading:
         except (AttributeError, TypeError, KeyError):
             reading.bad.append((line, "It is not in the form of GitHub's issues."))
     if pulls:
-        reading.remarks.append(f"{pulls:,} pull requests are left out.")
+        reading.remarks.append(f"{pulls:,} pull request{'s are' if pulls > 1 else ' is'} left out.")
     if counted:
         reading.remarks.append(
-            f"{counted:,} issues have comments that the file does not hold: gh issue list --json {FIELDS}"
+            f"{counted:,} issue{'s have' if counted > 1 else ' has'} comments that are not in the file:"
+            f" gh issue list --json {FIELDS}"
         )
     return reading
 

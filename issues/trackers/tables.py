@@ -69,7 +69,7 @@ def _read(tracker: str, rows: Iterable[Cells], draft_of: Callable[[Cells], Draft
         if _status(row) is None:
             unknown[row.get("Status")] += 1
     reading.remarks += [
-        f"The status “{word[:60]}” is not known here: {count:,} issues come into the backlog."
+        f"No status of this tracker is “{word[:60]}”, so it is the backlog for {count:,}."
         for word, count in unknown.items()
     ]
     return reading

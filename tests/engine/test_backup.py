@@ -268,8 +268,8 @@ def test_bytes_that_the_disk_has_lost_are_told_and_the_rest_is_kept(
     attach_file(actor=owner, issue=issue, name="b.txt", content=b"more bytes")
     blobs.path_of(blobs.digest_of(b"bytes")).unlink()
     blobs.path_of(blobs.digest_of(b"more bytes")).write_bytes(b"other bytes")
-    assert "The bytes of 2 files are lost or damaged" in run("backup", to=str(tmp_path / "kept.zip"))
-    assert "2 files were lost before" in run("restore", str(tmp_path / "kept.zip"), replace=True)
+    assert "2 files are lost or damaged on this disk" in run("backup", to=str(tmp_path / "kept.zip"))
+    assert "2 files were lost before it was made" in run("restore", str(tmp_path / "kept.zip"), replace=True)
 
 
 def test_secrets_that_no_key_here_opens_are_counted(company: Company, tmp_path: Path, settings: Settings) -> None:
@@ -277,7 +277,7 @@ def test_secrets_that_no_key_here_opens_are_counted(company: Company, tmp_path: 
     path = tmp_path / "kept.zip"
     run("backup", to=str(path))
     settings.ENCRYPTION_KEYS = ["another key of this installation, long enough"]
-    assert "No key of this installation opens 1 secrets" in run("restore", str(path), replace=True)
+    assert "No key of this installation opens 1 secret in it" in run("restore", str(path), replace=True)
 
 
 def test_the_doctor_says_when_the_last_one_was_made(issue: Issue, tmp_path: Path) -> None:

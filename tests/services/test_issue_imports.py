@@ -135,7 +135,7 @@ def test_linear(company: Company, ada: Agent) -> None:
     person.user.save(update_fields=["email"])
     reading = read_table(LINEAR)
     assert reading.bad == [(7, "Its column “Title” is empty.")]
-    assert reading.remarks == ["The status “Somewhere” is not known here: 1 issues come into the backlog."]
+    assert reading.remarks == ["No status of this tracker is “Somewhere”, so it is the backlog for 1."]
     came = bring(company, reading.drafts)
     second = came["Second, with two lines"]
     assert (second.status, second.priority, second.parent) == (Status.IN_PROGRESS, Priority.URGENT, came["First"])
@@ -239,7 +239,7 @@ def test_bad_lines_are_named_and_hold_everything_unless_they_are_to_be_left_out(
     assert "at most 300 fit" in told[1]
     assert "stands in the file twice" in told[2]
     assert not Issue.objects.exists()
-    assert "1 issues" in command(path, skip_bad=True)
+    assert "ACME: 1 issue and 0 comments came" in command(path, skip_bad=True)
 
 
 def test_what_is_no_file_of_a_known_tracker_is_said(company: Company, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from engine.backups.databases import Unable
@@ -33,13 +34,11 @@ class Command(BaseCommand):
             raise CommandError(f"No backup was made: {error.strerror or error} ({target}).") from error
         except DatabaseError as error:
             raise CommandError(f"No backup was made. The database says: {error}") from error
-        held = ", ".join(f"{count:,} {what}" for what, count in made.manifest.counts.items())
-        files = len(made.manifest.blobs)
-        self.stdout.write(f"{target} holds {held}; {files:,} files ({in_words(made.size)}).")
-        if made.manifest.missing:
+        self.stdout.write(f"{target} holds {made.manifest.held()} ({in_words(made.size)}).")
+        if missing := made.manifest.missing:
             self.stderr.write(
-                f"The bytes of {len(made.manifest.missing):,} files are lost or damaged on this disk and not in it:"
-                f" {', '.join(made.manifest.missing[:3])} …"
+                f"{len(missing):,} file{pluralize(missing, ' is,s are')} lost or damaged on this disk, and not in it:"
+                f" {', '.join(missing[:3])}{' …' if missing[3:] else ''}"
             )
         self.stdout.write(self._about_keys())
 

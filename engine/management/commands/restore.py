@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
+from django.template.defaultfilters import pluralize
 
 from engine.backups.databases import Unable
 from engine.backups.manifest import Unfit
@@ -41,16 +42,15 @@ class Command(BaseCommand):
         self._tell(restored)
 
     def _tell(self, restored: Restored) -> None:
-        manifest = restored.manifest
-        held = ", ".join(f"{count:,} {what}" for what, count in manifest.counts.items())
-        self.stdout.write(f"Restored as it was on {manifest.made_at}: {held}; {len(manifest.blobs):,} files.")
+        manifest, lost = restored.manifest, restored.unsealable
+        self.stdout.write(f"Restored as it was on {manifest.made_at}: {manifest.held()}.")
         if restored.former:
             self.stdout.write(f"What was here is kept: {'; '.join(restored.former)}.")
-        if manifest.missing:
-            self.stderr.write(f"The bytes of {len(manifest.missing):,} files were lost before the backup was made.")
-        if restored.unsealable:
+        if missing := manifest.missing:
+            self.stderr.write(f"{len(missing):,} file{pluralize(missing, ' was,s were')} lost before it was made.")
+        if lost:
             self.stderr.write(
-                f"No key of this installation opens {restored.unsealable} secrets: put the former secret_key,"
+                f"No key of this installation opens {lost:,} secret{pluralize(lost)} in it: put the former secret_key,"
                 " TRIMUS_SECRET_KEY or TRIMUS_ENCRYPTION_KEYS back before you start, or set them anew."
             )
         if restored.paused:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 
 from issues.actors import Person
 from issues.models import Company, Member
@@ -55,7 +56,7 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        made = f"{brought.issues:,} issues and {brought.comments:,} comments"
+        made = f"{_counted(brought.issues, 'issue')} and {_counted(brought.comments, 'comment')}"
         self.stdout.write(f"{found.key}: {made} came. Nobody was woken.")
 
     def _tell(self, reading: Reading, plan: Plan, bad: list[tuple[int, str]]) -> None:
@@ -70,10 +71,18 @@ class Command(BaseCommand):
         if plan.nobody:
             self.stdout.write(f"- Nobody here is {', '.join(plan.nobody)}: what is theirs comes without an assignee.")
         if plan.orphans:
-            self.stdout.write(f"- {plan.orphans:,} hang under issues that are not in the file: they come at the top.")
+            self.stdout.write(
+                f"- Without a parent, as theirs is neither here nor in the file: {_counted(plan.orphans, 'issue')}."
+            )
         comments = sum(len(draft.comments) for draft in plan.new)
         known = f"; {plan.known:,} came before" if plan.known else ""
-        self.stdout.write(f"{reading.tracker}: {len(plan.new):,} new issues with {comments:,} comments{known}.")
+        self.stdout.write(
+            f"{reading.tracker}: {_counted(len(plan.new), 'new issue')} with {_counted(comments, 'comment')}{known}."
+        )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{pluralize(count)}"
 
 
 def _read(file: str) -> Reading:
