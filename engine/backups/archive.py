@@ -130,13 +130,14 @@ def put_in_place(whole: Path, target: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make names that were given in the folder outlast a power cut."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with contextlib.suppress(OSError):  # not every file system can
+    """Make names that were given in the folder outlast a power cut, where the file system can. It never fails: what was
+    named is named."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
             os.fsync(handle)
-    finally:
-        os.close(handle)
+        finally:
+            os.close(handle)
 
 
 def _sweep(parent: Path) -> None:

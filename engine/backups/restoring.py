@@ -76,10 +76,10 @@ def _restore(archive: ArchiveReader, database: Keeper, told: Told, *, is_new: bo
         if is_new:
             database.put_in_place(loaded, None)
             return Restored(manifest, paused, unsealable)
-        aside = _aside(data)
-        kept = _keep_files(data, aside)
-        with _workspaces_out_of_the_way(aside.name) as former:
-            kept += [*former, database.put_in_place(loaded, aside)]
+        with _aside(data) as aside:
+            kept = _keep_files(data, aside)
+            with _workspaces_out_of_the_way(aside.name) as former:
+                kept += [*former, database.put_in_place(loaded, aside)]
     return Restored(manifest, paused, unsealable, tuple(kept))
 
 
@@ -131,17 +131,19 @@ def _is_sound(path: Path, digest: str) -> bool:
         return False
 
 
-def _aside(data: Path) -> Path:
-    """A new folder that is named by the time."""
+@contextmanager
+def _aside(data: Path) -> Iterator[Path]:
+    """A new folder that is named by the time. It goes again if what is done inside fails; who is interrupted leaves
+    it, as nobody knows then whether the former database is in it alone."""
     now = timezone.now()
-    while True:
-        aside = data / f"before-{now:%Y%m%d-%H%M%S}"
-        try:
-            aside.mkdir(mode=0o700)
-        except FileExistsError:
-            now += datetime.timedelta(seconds=1)
-        else:
-            return aside
+    while (aside := data / f"before-{now:%Y%m%d-%H%M%S}").exists():
+        now += datetime.timedelta(seconds=1)
+    aside.mkdir(mode=0o700)
+    try:
+        yield aside
+    except Exception:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
 
 
 def _keep_files(data: Path, aside: Path) -> list[str]:
@@ -169,9 +171,11 @@ def _workspaces_out_of_the_way(name: str) -> Iterator[list[str]]:
         path.rename(former / path.name)
     try:
         yield [str(former)] if companies else []
-    except BaseException:
+    except Exception:
         for path in companies:
             (former / path.name).rename(path)
+        if companies:
+            former.rmdir()
         raise
 
 

@@ -212,8 +212,8 @@ def test_a_full_disk_at_the_last_moment_leaves_all_as_it_was(
     with pytest.raises(CommandError, match="Nothing was changed: No space left"):
         run("restore", str(backup), replace=True)
     assert everything() == before
-    assert (data_folder / "workspaces" / "1").exists()
-    assert not list(data_folder.glob(f"{archive.ASIDE}*"))
+    assert [path.name for path in (data_folder / "workspaces").iterdir()] == ["1"]
+    assert not [*data_folder.glob(f"{archive.ASIDE}*"), *data_folder.glob("before-*")]
 
 
 def test_a_backup_has_its_name_only_once_it_is_whole_and_never_anothers(
