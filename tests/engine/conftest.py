@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agents.adapters import registry
-from agents.models import Agent
+from agents.models import Agent, Run
 from engine import leases
+from engine.claim import claim_next
 from issues.actors import Person
-from issues.models import Company
+from issues.models import Company, Issue
 from tests import build
 from tests.engine.running import FakeModel
 
@@ -37,6 +38,20 @@ def ada(company: Company) -> Agent:
 @pytest.fixture
 def bob(company: Company) -> Agent:
     return build.agent(company, "Bob", provider="scripted", script="- reply: Noted.")
+
+
+@pytest.fixture
+def issue(company: Company, ada: Agent) -> Issue:
+    """Ada's, on which she has been woken."""
+    return build.issue(company, assignee=ada)
+
+
+@pytest.fixture
+def run(issue: Issue) -> Run:
+    """A claimed run of Ada's, with nobody at work on it."""
+    run = claim_next()
+    assert run is not None
+    return run
 
 
 @pytest.fixture

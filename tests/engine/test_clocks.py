@@ -35,11 +35,6 @@ def silent_bell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "ring", lambda: True)
 
 
-@pytest.fixture
-def issue(company: Company, ada: Agent) -> Issue:
-    return build.issue(company, assignee=ada)
-
-
 def in_(passed: datetime.timedelta) -> time_machine.travel:
     """That much later, or earlier, by the system's clock; it runs on from there."""
     return time_machine.travel(timezone.now() + passed, tick=True)

@@ -34,11 +34,6 @@ REPLY = "I did it.\n\n/status in_review\n/create-issue A part\n/assign @nobody\n
 
 
 @pytest.fixture
-def issue(company: Company, ada: Agent) -> Issue:
-    return build.issue(company, assignee=ada)
-
-
-@pytest.fixture
 def run(issue: Issue, model: FakeModel) -> Run:
     model.answers = ["Noted.", REPLY]
     done = run_next()

@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from agents.models import Agent, Run, RunState, Wakeup, WakeupState
+from agents.models import Run, RunState, Wakeup, WakeupState
 from agents.services.agents import worker_for
 from agents.services.runs import check_out, touch_external
 from engine import apply, fence, leases, tasks
@@ -29,19 +29,6 @@ from tests.engine.running import FakeModel
 from tests.engine.test_claiming import mention, quiet_issue
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def issue(company: Company, ada: Agent) -> Issue:
-    return build.issue(company, assignee=ada)
-
-
-@pytest.fixture
-def run(issue: Issue) -> Run:
-    """A claimed run of Ada's, with nobody at work on it."""
-    run = claim_next()
-    assert run is not None
-    return run
 
 
 @pytest.fixture

@@ -31,19 +31,6 @@ PATIENCE_SECONDS = 30.0
 """For a thread to end on a busy machine: half of what the model would take."""
 
 
-@pytest.fixture
-def issue(company: Company, ada: Agent) -> Issue:
-    return build.issue(company, assignee=ada)
-
-
-@pytest.fixture
-def run(issue: Issue) -> Run:
-    """A claimed run of Ada's, with nobody at work on it."""
-    run = claim_next()
-    assert run is not None
-    return run
-
-
 def in_thread(run: Run) -> threading.Thread:
     """The run's heartbeat, in a slot's thread as in a worker."""
 
