@@ -62,7 +62,7 @@ def main() -> None:
     asked = parser.parse_args()
     camera = Camera(asked.into, asked.names, asked.whole)
     if machine.chromium() is None:
-        sys.exit("There is no Chromium here: apt-get install chromium")
+        sys.exit("There is no Chromium here: apt-get install chromium-headless-shell")
     with tempfile.TemporaryDirectory(prefix="trimus-screenshots-") as folder, sync_playwright() as playwright:
         installation = Installation(Path(folder))
         installation.start("--demo")
