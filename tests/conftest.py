@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
+from django.db import connection
 
-from tests import machine
+from tests import machine, sharing, templates
 from tests.emptying import empty_by_deleting
 
 # No deadlines: a busy machine is not a failure. `make fuzz` takes the long one.
 hypothesis.settings.register_profile("short", deadline=None)
 hypothesis.settings.register_profile("long", deadline=None, max_examples=20_000)
 hypothesis.settings.load_profile("short")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not is_one_of_several(config):
+        templates.begin()
+        config.add_cleanup(templates.end)
+
+
+def is_one_of_several(config: pytest.Config) -> bool:
+    """Whether this process runs tests that another one shares out."""
+    return hasattr(config, "workerinput")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several processes share them; one alone runs them as they stand."""
+    if is_one_of_several(config):
+        sharing.put_longest_first(items)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """All modules are there and stay: no collection of garbage looks at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -41,6 +69,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("left out")
         for reason, count in sorted(reasons.items()):
             terminalreporter.line(f"{count} {'test' if count == 1 else 'tests'}: {reason}")
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Django goes on with a file that lies where its SQLite database would be; it is deleted with its folder."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Let the test database begin as a copy of what is migrated already."""
+    test = connection.settings_dict["TEST"]
+    if connection.vendor == "sqlite":
+        templates.copy_sqlite(Path(test["NAME"]))
+    else:
+        test["TEMPLATE"] = templates.postgres()
 
 
 @pytest.fixture(scope="session", autouse=True)

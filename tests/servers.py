@@ -20,7 +20,7 @@ from typing import Any
 
 import psycopg
 
-from tests import machine
+from tests import machine, templates
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 300.0
@@ -69,6 +69,19 @@ class Installation:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def database(self) -> Path:
+        """The file of its database, where the environment names no other."""
+        return self.folder / "data" / "trimus.sqlite3"
+
+    def lay_database(self) -> None:
+        """Give it a migrated, empty database before its start, which takes seconds to make one."""
+        templates.copy_sqlite(self.database)
+
+    def lay_demo(self) -> None:
+        """Give it the demo company before its start."""
+        templates.copy_demo(self.folder / "data")
+
+    @property
     def log(self) -> Path:
         return self.folder / "up.log"
 
@@ -115,7 +128,7 @@ class Installation:
         if url := self.environment.get("DATABASE_URL"):
             with psycopg.connect(machine.libpq(url)) as server:
                 return server.execute(statement).fetchall()
-        with contextlib.closing(sqlite3.connect(self.folder / "data" / "trimus.sqlite3", timeout=20)) as file:
+        with contextlib.closing(sqlite3.connect(self.database, timeout=20)) as file:
             return file.execute(statement).fetchall()
 
     def start(self, *arguments: str) -> str:
@@ -132,6 +145,10 @@ class Installation:
                 stderr=subprocess.STDOUT,
             )
         wait_until(self._ready, self.printed, START_SECONDS)
+        return self.first_link()
+
+    def first_link(self) -> str:
+        """The log-in link that it printed."""
         return re.findall(r"Trimus is ready: (\S+)", self.printed())[0]
 
     def _ready(self) -> bool:

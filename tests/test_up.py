@@ -81,6 +81,7 @@ def test_without_a_terminal_or_a_flag_it_makes_no_demo_and_says_how(tmp_path: Pa
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_however_it_ends_nothing_stays_behind(tmp_path: Path, number: int) -> None:
     installation = Installation(tmp_path)
+    installation.lay_database()
     installation.start()
     parts = installation.parts().values()
     installation.stop(number)
@@ -91,6 +92,7 @@ def test_however_it_ends_nothing_stays_behind(tmp_path: Path, number: int) -> No
 
 def test_it_ends_with_its_parent_where_that_was_asked_for(tmp_path: Path) -> None:
     installation = Installation(tmp_path)
+    installation.lay_database()
     installation.start()
     assert installation.process is not None
     assert installation.process.stdin is not None

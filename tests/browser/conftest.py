@@ -36,10 +36,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     started = Installation(tmp_path_factory.mktemp("board"))
-    started.start("--demo")
+    started.lay_demo()
+    started.start()
     yield started
     started.stop(signal.SIGKILL)
 
@@ -54,17 +55,22 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def session(installation: Installation, chromium: Browser) -> Any:
     """The founder's cookies."""
-    return log_in(installation, chromium)
+    return cookies_by(installation.first_link(), chromium)
 
 
 def log_in(installation: Installation, chromium: Browser, *options: str) -> Any:
-    """The cookies of the founder, or of the one whom options of `login_link` name, got by a link as people get it."""
+    """The cookies of the one whom options of `login_link` name."""
+    return cookies_by(installation.manage("login_link", *options).stdout.strip(), chromium)
+
+
+def cookies_by(link: str, chromium: Browser) -> Any:
+    """What a log-in by the link, as people do it, leaves in the browser."""
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(installation.manage("login_link", *options).stdout.strip())
+    page.goto(link)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url(lambda address: "/login/" not in address)
     state = context.storage_state()

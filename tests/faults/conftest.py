@@ -1,4 +1,4 @@
-"""Fresh databases, and stacks of a database and a broker."""
+"""Stacks of a fresh database and a broker."""
 
 from __future__ import annotations
 
@@ -7,38 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.stacks import STACKS, Stack, Templates
-
-
-@pytest.fixture(scope="session")
-def templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Templates]:
-    templates = Templates(tmp_path_factory.mktemp("templates"))
-    yield templates
-    templates.close()
+from tests import templates
+from tests.faults.stacks import STACKS, Stack
 
 
 @pytest.fixture(params=STACKS)
-def stack(request: pytest.FixtureRequest, tmp_path: Path, templates: Templates) -> Iterator[Stack]:
+def stack(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stack]:
     broker_url, database = request.param
-    yield from opened(Stack(tmp_path, broker_url, ""), database, templates)
+    yield from opened(Stack(tmp_path, broker_url, ""), database)
 
 
 @pytest.fixture
-def small_stack(tmp_path: Path, templates: Templates) -> Iterator[Stack]:
+def small_stack(tmp_path: Path) -> Iterator[Stack]:
     """SQLite and the embedded broker."""
-    yield from opened(Stack(tmp_path, "embedded://localhost", ""), "sqlite", templates)
+    yield from opened(Stack(tmp_path, "embedded://localhost", ""), "sqlite")
 
 
-def opened(stack: Stack, database: str, templates: Templates) -> Iterator[Stack]:
+def opened(stack: Stack, database: str) -> Iterator[Stack]:
     """The stack on a fresh database, closed afterwards."""
     if database == "sqlite":
-        templates.copy_sqlite(stack.data)
+        templates.copy_sqlite(stack.data / "trimus.sqlite3")
         try:
             yield stack
         finally:
             stack.close()
         return
-    with templates.postgres() as stack.database_url:
+    with templates.fresh_postgres() as stack.database_url:
         try:
             yield stack
         finally:

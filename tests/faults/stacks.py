@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,64 +48,6 @@ with app.connection() as connection:
     queue.delete()
 """
 """What takes a stack's queue away."""
-
-
-def administrate(server: str, statement: str) -> None:
-    with psycopg.connect(machine.libpq(server), autocommit=True) as connection:
-        connection.execute(statement)
-
-
-def address_of(name: str, server: str) -> str:
-    """The address of a database of that server."""
-    return f"{server.rpartition('/')[0]}/{name}"
-
-
-def migrate(folder: Path, database_url: str) -> None:
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "trimus.settings",
-        "TRIMUS_DATA_DIR": str(folder),
-        "DATABASE_URL": database_url,
-    }
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(command, env=environment, cwd=ROOT, check=True)
-
-
-class Templates:
-    """Migrated, empty databases to copy, one of each kind: migrating takes seconds."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._postgres = ""
-
-    def copy_sqlite(self, data: Path) -> None:
-        """A fresh database into the data directory."""
-        file = self.folder / "trimus.sqlite3"
-        if not file.exists():
-            migrate(self.folder, "")
-        data.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, data)
-
-    @contextlib.contextmanager
-    def postgres(self) -> Iterator[str]:
-        """The address of a fresh database."""
-        server = machine.postgres_url()
-        assert server is not None
-        if not self._postgres:
-            name = f"trimus_template_{uuid.uuid4().hex}"
-            administrate(server, f'CREATE DATABASE "{name}"')
-            self._postgres = name
-            migrate(self.folder, address_of(name, server))
-        name = f"trimus_faults_{uuid.uuid4().hex}"
-        administrate(server, f'CREATE DATABASE "{name}" TEMPLATE "{self._postgres}"')
-        try:
-            yield address_of(name, server)
-        finally:
-            administrate(server, f'DROP DATABASE "{name}" WITH (FORCE)')
-
-    def close(self) -> None:
-        server = machine.postgres_url()
-        if self._postgres and server is not None:
-            administrate(server, f'DROP DATABASE "{self._postgres}" WITH (FORCE)')
 
 
 @dataclass

@@ -16,7 +16,7 @@ import redis as redis_client
 from tests.faults import private
 from tests.faults.conftest import opened
 from tests.faults.private import PrivateServer
-from tests.faults.stacks import PATIENCE_SECONDS, Stack, Templates
+from tests.faults.stacks import PATIENCE_SECONDS, Stack
 from tests.faults.work import DONE_ONCE
 from tests.servers import wait_until
 
@@ -67,8 +67,8 @@ def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
 
 
 @pytest.fixture
-def stack(broker: Broker, tmp_path: Path, templates: Templates) -> Iterator[Stack]:
-    yield from opened(Stack(tmp_path, broker.url, ""), broker.database, templates)
+def stack(broker: Broker, tmp_path: Path) -> Iterator[Stack]:
+    yield from opened(Stack(tmp_path, broker.url, ""), broker.database)
 
 
 @contextlib.contextmanager

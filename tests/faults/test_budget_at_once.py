@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import opened
-from tests.faults.stacks import DATABASES, LONG, PATIENCE_SECONDS, Stack, Templates
+from tests.faults.stacks import DATABASES, LONG, PATIENCE_SECONDS, Stack
 from tests.faults.work import DOLLAR
 from tests.servers import wait_until
 
@@ -26,8 +26,8 @@ SELECT (SELECT coalesce(sum(microdollars), 0) FROM agents_reservation)
 
 
 @pytest.fixture(params=DATABASES)
-def stack(request: pytest.FixtureRequest, tmp_path: Path, templates: Templates) -> Iterator[Stack]:
-    yield from opened(Stack(tmp_path, "embedded://localhost", ""), request.param, templates)
+def stack(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stack]:
+    yield from opened(Stack(tmp_path, "embedded://localhost", ""), request.param)
 
 
 class Watch:

@@ -65,7 +65,7 @@ print(json.dumps([FileVersion.objects.count(), Attachment.objects.count(), FileU
 @pytest.fixture
 def installation(tmp_path: Path) -> Installation:
     installation = Installation(tmp_path)
-    assert installation.manage("migrate").returncode == 0
+    installation.lay_database()
     installation.python(SET_UP)
     return installation
 

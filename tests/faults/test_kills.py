@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.stacks import DATABASES, LEASE_SECONDS, PATIENCE_SECONDS, Templates
+from tests import templates
+from tests.faults.stacks import DATABASES, LEASE_SECONDS, PATIENCE_SECONDS
 from tests.faults.work import DONE_ONCE, LEFT_BEHIND, NOTHING, STORY
 from tests.servers import Installation, wait_until
 
@@ -32,14 +33,14 @@ ASSIGN = "from tests.faults import work; work.assign(to={to})"
 
 
 @pytest.fixture(params=DATABASES)
-def installation(request: pytest.FixtureRequest, tmp_path: Path, templates: Templates) -> Iterator[Installation]:
+def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
     """On a fresh database, not started yet."""
     installation = Installation(tmp_path, {"TRIMUS_LEASE_SECONDS": str(LEASE_SECONDS)})
     if request.param == "sqlite":
-        templates.copy_sqlite(tmp_path / "data")
+        installation.lay_database()
         yield from stopped(installation)
         return
-    with templates.postgres() as installation.environment["DATABASE_URL"]:
+    with templates.fresh_postgres() as installation.environment["DATABASE_URL"]:
         yield from stopped(installation)
 
 

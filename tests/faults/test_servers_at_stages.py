@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests import templates
 from tests.faults import private
 from tests.faults.children import STAGES
 from tests.faults.conftest import opened
 from tests.faults.private import PrivateServer
-from tests.faults.stacks import LONG, PATIENCE_SECONDS, Stack, Templates, migrate
+from tests.faults.stacks import LONG, PATIENCE_SECONDS, Stack
 from tests.faults.work import DONE_AND_SEEN_ONCE
 from tests.servers import wait_until
 
@@ -24,18 +25,16 @@ KILLED_AT = STAGES if LONG else ("half applied",)
 
 
 @pytest.fixture(params=VICTIMS)
-def scene(
-    request: pytest.FixtureRequest, tmp_path: Path, templates: Templates
-) -> Iterator[tuple[Stack, PrivateServer]]:
+def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Stack, PrivateServer]]:
     """A stack, and the server of it that is killed."""
     if request.param != "database":
         with getattr(private, request.param)() as (server, url):
-            for stack in opened(Stack(tmp_path, url, ""), "postgres", templates):
+            for stack in opened(Stack(tmp_path, url, ""), "postgres"):
                 yield stack, server
         return
     with private.postgres() as (server, url):
         stack = Stack(tmp_path, "embedded://localhost", url)
-        migrate(stack.data, url)
+        templates.migrate(stack.data, url)
         try:
             yield stack, server
         finally:
