@@ -15,8 +15,8 @@ from engine.leases import Lease
 from engine.preparing import prepare, prepare_leaner
 from engine.record import keep_unanswered
 from engine.routing import Route, routes_of
-from engine.slots import database_turn
 from engine.troubles import called
+from engine.turns import database_turn
 
 OF_THE_PROVIDER = frozenset({ErrorKind.NETWORK, ErrorKind.OVERLOADED, ErrorKind.AUTH, ErrorKind.BAD_REQUEST})
 """Failures that another provider may not have. What one model declines is not taken to the next, and a prompt that is

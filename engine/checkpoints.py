@@ -27,12 +27,12 @@ from engine.gate import Closed, Wait, first_open
 from engine.meters import meter_for
 from engine.participants import author
 from engine.routing import NoProvider, Route, background_routes, masked, secrets_of
-from engine.slots import database_turn
 from engine.text import context as shown
 from engine.text.checkpoint_request import CHECKPOINT_CONTRACT, checkpoint_request
 from engine.text.checkpoints import CheckpointRefused, advance, from_plain, read_proposal, to_plain
 from engine.text.points import CheckpointFields
 from engine.troubles import called
+from engine.turns import database_turn
 from issues.effects import savepoint, service, unit
 from issues.models import Comment, Issue
 

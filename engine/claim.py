@@ -24,6 +24,7 @@ from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import savepoint, service
 from issues.models import Company, CompanyStatus, Issue
+from issues.prepared import Prepared
 
 CANDIDATES = 50
 """Pairs of agent and issue looked at in one go."""
@@ -35,11 +36,23 @@ RUN_DEADLINE = datetime.timedelta(minutes=10)
 def claim_next() -> Run | None:
     """Claim the next pair of agent and issue that may start, or None. Who claims it first has it: others go on to the
     next pair."""
+    return next(claim_some(1), None)
+
+
+def claim_some(most: int) -> Iterator[Run]:
+    """Claim so many pairs one after the other, of an agent and of an issue one each. It ends early with the first that
+    may not start after others have: it is to be looked anew who comes first."""
+    agents, issues = set[int](), set[int]()
     for agent_id, issue_id in candidates(timezone.now()):
+        if agent_id in agents or issue_id in issues:
+            continue  # it may have no place for a second one
         run = claim(agent_id, issue_id)
         if run is not None:
-            return run
-    return None
+            agents.add(agent_id)
+            issues.add(issue_id)
+            yield run
+        if agents and (run is None or len(agents) == most):
+            return
 
 
 def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
@@ -77,12 +90,9 @@ class AtWork:
 
     @classmethod
     def now(cls) -> AtWork:
-        live = Run.objects.live().values_list(
-            "issue", "agent", "company", "agent__max_concurrent_runs", "company__max_concurrent_runs"
-        )
         issues, agents, companies = [], Counter[int](), Counter[int]()
         agent_limits, company_limits = {}, {}
-        for issue, agent, company, agent_limit, company_limit in live:
+        for issue, agent, company, agent_limit, company_limit in _live.rows():
             issues.append(issue)
             agents[agent] += 1
             companies[company] += 1
@@ -99,6 +109,13 @@ class AtWork:
         number of a column."""
         runs_of = [When(company=company, then=runs) for company, runs in self.company_runs.items()]
         return [Case(*runs_of, default=0)] if runs_of else []
+
+
+_live = Prepared(
+    lambda: Run.objects.live().values_list(
+        "issue", "agent", "company", "agent__max_concurrent_runs", "company__max_concurrent_runs"
+    )
+)
 
 
 @service

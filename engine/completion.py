@@ -18,9 +18,9 @@ from engine.fence import Fenced
 from engine.leases import Lease
 from engine.meters import meter_for
 from engine.routing import Route, masked
-from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import MessageName
+from engine.turns import database_turn
 
 ANSWER_PLEASE = (
     "Your answer was empty. Answer now: write your comment, or verbs, or `/pass` with the reason if there is nothing"

@@ -27,7 +27,7 @@ from engine.text import context as shown
 from engine.text.scenario import choose_scenario
 from engine.timeline import read_timeline
 from issues.effects import service
-from issues.models import Approval, ApprovalStatus, Comment, Company, Issue
+from issues.models import Approval, ApprovalStatus, Comment, Company, Issue, Member
 from issues.policies import Relation, agent_standing
 from issues.services.transitions import outstanding_reviewers
 from issues.sources import WakeupSource
@@ -108,12 +108,12 @@ def _shown_wakeups() -> QuerySet[Wakeup]:
         "body", "deleted_at", *named("author_agent", "author_member")
     )
     approvals = Approval.objects.only("title")
-    return (
-        Wakeup.objects.select_related("member__user", "by_agent")
-        .only(*(field.name for field in Wakeup._meta.concrete_fields), *named("by_agent", "member"))
-        .prefetch_related(
-            Prefetch("comment", comments), Prefetch("subject_issue", _lines()), Prefetch("approval", approvals)
-        )
+    return Wakeup.objects.prefetch_related(
+        Prefetch("member", Member.objects.select_related("user")),
+        Prefetch("by_agent"),
+        Prefetch("comment", comments),
+        Prefetch("subject_issue", _lines()),
+        Prefetch("approval", approvals),
     )
 
 

@@ -29,10 +29,10 @@ from engine.leases import Lease
 from engine.outcomes import plain
 from engine.rehearsal import Rehearsed, rehearse
 from engine.routing import NoProvider, choose_endpoint, masked
-from engine.slots import database_turn
 from engine.text.prompt import HeartbeatPrompt
 from engine.text.sections import CacheBreakpoint
 from engine.troubles import called
+from engine.turns import database_turn
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import service, unit

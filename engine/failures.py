@@ -14,7 +14,7 @@ from engine.fence import Fenced
 from engine.leases import HandedBack
 from engine.prompt import PromptTooLarge
 from engine.record import fail, fail_unanswered, give_up
-from engine.slots import database_turn
+from engine.turns import database_turn
 from trimus.outages import why_out
 
 log = structlog.get_logger(__name__)

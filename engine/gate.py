@@ -16,6 +16,7 @@ from agents.services.spending import OverBudget
 from engine.routing import NoProvider, Route, own_providers, routes_of
 from engine.troubles import why_closed
 from issues.models import Company, Issue
+from issues.prepared import Prepared
 
 ASK_AGAIN = datetime.timedelta(seconds=30)
 """When a start that waits for a setting to change is looked at again."""
@@ -63,16 +64,19 @@ def why_wait(
 ) -> Wait | None:
     """None if the agent may start on the issue now, if somebody can answer it (`open_route`). Asked under the locks of
     company and agent."""
-    live = list(company.runs.live().values_list("issue", "agent", "agent__handle"))
-    for issue_id, _, holder in live:
+    live = _live_in.rows(company.pk)
+    for issue_id, agent_id in live:
         if issue_id == issue.pk:
-            return Wait(f"@{holder} holds the issue.")
-    reason = why_no_start(company, agent, [agent_id for _, agent_id, _ in live])
+            return Wait(f"@{Agent.objects.get(pk=agent_id).handle} holds the issue.")
+    reason = why_no_start(company, agent, [agent_id for _, agent_id in live])
     if reason is not None:
         return Wait(reason)
     if agent.adapter != Adapter.LLM:
         return Wait("The agent works outside of Trimus and claims its issues itself.", until=now + ASK_AGAIN)
     return _why_rated(company, agent, issue, wakeups, now)
+
+
+_live_in = Prepared(lambda company: Run.objects.live().filter(company=company).values_list("issue", "agent"))
 
 
 def open_route(agent: Agent, now: datetime.datetime) -> Opening:

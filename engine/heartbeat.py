@@ -8,7 +8,7 @@ from engine.apply import apply_reply
 from engine.asking import ask
 from engine.failures import failures_recorded
 from engine.record import keep_reply
-from engine.slots import database_turn
+from engine.turns import database_turn
 
 
 def heartbeat(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 
 from django.db.models import Exists, Model, QuerySet
@@ -17,6 +18,7 @@ from issues.models import (
     Reviewer,
     WorkspaceFile,
 )
+from issues.prepared import Prepared
 
 
 class Kept(StrEnum):
@@ -37,22 +39,34 @@ class Kept(StrEnum):
     OBSERVATIONS = "observations"
 
 
+_ON_ISSUE: dict[Kept, Callable[[int], QuerySet[Model]]] = {
+    Kept.REVIEWERS: lambda issue: Reviewer.objects.filter(issue=issue),
+    Kept.LABELS: lambda issue: Issue.labels.through.objects.filter(issue=issue),
+    Kept.BLOCKERS: lambda issue: Blocker.objects.filter(issue=issue),
+    Kept.APPROVALS: lambda issue: Approval.objects.filter(issue=issue, status=ApprovalStatus.PENDING),
+    Kept.CHILDREN: lambda issue: Issue.objects.filter(parent=issue),
+    Kept.CHECKPOINTS: lambda issue: Checkpoint.objects.filter(issue=issue),
+    Kept.ATTACHMENTS: lambda issue: Attachment.objects.filter(issue=issue),
+    Kept.FILES: lambda issue: WorkspaceFile.objects.filter(issue=issue),
+    Kept.FINDINGS: lambda issue: Finding.objects.filter(issue=issue),
+}
+_WITH_AGENT: dict[Kept, Callable[[int], QuerySet[Model]]] = {
+    Kept.REPORTS: lambda agent: Agent.objects.filter(manager=agent),
+    Kept.SKILLS: lambda agent: Skill.objects.filter(company__agents=agent, enabled=True),
+    Kept.NOTES: lambda agent: Note.objects.filter(agent=agent),
+    Kept.OBSERVATIONS: lambda agent: Observation.objects.filter(agent=agent),
+}
+
+
+def _of_all(issue: int, agent: int) -> QuerySet[Issue, tuple[bool, ...]]:
+    asked = [rows(issue) for rows in _ON_ISSUE.values()] + [rows(agent) for rows in _WITH_AGENT.values()]
+    return Issue.objects.filter(pk=issue).values_list(*(Exists(rows) for rows in asked))
+
+
+_all = Prepared(_of_all)
+
+
 def read_inventory(agent: Agent, issue: Issue) -> frozenset[Kept]:
-    """All of it in one query, which costs as much as four: most issues have little of it."""
-    rows: dict[Kept, QuerySet[Model]] = {
-        Kept.REVIEWERS: Reviewer.objects.filter(issue=issue),
-        Kept.LABELS: Issue.labels.through.objects.filter(issue=issue),
-        Kept.BLOCKERS: Blocker.objects.filter(issue=issue),
-        Kept.APPROVALS: Approval.objects.filter(issue=issue, status=ApprovalStatus.PENDING),
-        Kept.CHILDREN: Issue.objects.filter(parent=issue),
-        Kept.CHECKPOINTS: Checkpoint.objects.filter(issue=issue),
-        Kept.ATTACHMENTS: Attachment.objects.filter(issue=issue),
-        Kept.FILES: WorkspaceFile.objects.filter(issue=issue),
-        Kept.FINDINGS: Finding.objects.filter(issue=issue),
-        Kept.REPORTS: Agent.objects.filter(manager=agent),
-        Kept.SKILLS: Skill.objects.filter(company=agent.company_id, enabled=True),
-        Kept.NOTES: Note.objects.filter(agent=agent),
-        Kept.OBSERVATIONS: Observation.objects.filter(agent=agent),
-    }
-    found = Issue.objects.filter(pk=issue.pk).values_list(*(Exists(asked) for asked in rows.values())).get()
-    return frozenset(kept for kept, is_there in zip(rows, found, strict=True) if is_there)
+    """All of it in one query: most issues have little of it."""
+    found = zip((*_ON_ISSUE, *_WITH_AGENT), _all.row(issue.pk, agent.pk), strict=True)
+    return frozenset(kept for kept, is_there in found if is_there)

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core import mail
 
 from engine.routing import secrets_of
-from engine.slots import database_turn
+from engine.turns import database_turn
 from issues.letters import write_letter
 from issues.models import Notice
 from issues.services.notices import claim_due, hold_all, note_new, note_refused, note_sent, put_off

@@ -15,8 +15,8 @@ from engine.metering import meter_of
 from engine.prompt import HeartbeatPrompt, build_heartbeat_prompt
 from engine.record import keep_prompt, keep_unanswered
 from engine.routing import Route, choose_endpoint, secrets_of
-from engine.slots import database_turn
 from engine.text.context import HeartbeatContext, Tier
+from engine.turns import database_turn
 from issues.effects import service
 
 

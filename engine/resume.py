@@ -8,7 +8,7 @@ from agents.models import Run, RunState
 from engine import leases
 from engine.apply import apply_reply
 from engine.failures import failures_recorded
-from engine.slots import database_turn
+from engine.turns import database_turn
 
 MOST_ATTEMPTS = 3
 """Workers that may begin to apply one reply. Should it end each of them, the run fails instead."""

@@ -1,66 +1,129 @@
-"""Turns at the database. A worker process holds hundreds of runs, most of them waiting for a model; only a few do
-database work at a time, and none keeps a connection while it waits."""
+"""The slots of a worker process: runs are claimed one after the other and seen through at the same time, each in a
+thread of its own, which mostly waits for a model."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
+import structlog
 from django.conf import settings
-from django.db import connection, connections
+
+from engine.turns import database_turn
+from trimus.outages import why_out
+
+if TYPE_CHECKING:
+    from agents.models import Run
+
+log = structlog.get_logger(__name__)
+
+IN_A_ROW = 10
+"""Claims between two looks at who comes first, at most. Such a look takes half as long as a claim."""
 
 
-class Turns:
-    """So many at a time. Who begins a run goes before who ends one, for its model can think meanwhile; else it is first
-    come, first served."""
+class Slots:
+    """So many runs, and what else waits for models: what is summed up after them, dry re-runs. `executor` gives each
+    its thread."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, executor: Executor) -> None:
         self._free = count
-        self._waiting: list[tuple[bool, int, threading.Lock]] = []
-        self._numbers = itertools.count()
-        self._lock = threading.Lock()
+        self._counting = threading.Lock()
+        self._executor = executor
+        self._rung = threading.Event()
+        self._claiming = threading.Lock()
+        self._closed = threading.Event()
 
-    def take(self, *, begins: bool = False) -> None:
-        """Wait for a turn."""
-        with self._lock:
-            if self._free:
-                self._free -= 1
+    def look(self) -> None:
+        """Start what there is to start, as far as slots are free. Returns when it has started.
+
+        One thread at a time claims: at once they would all try for the same pair, and all but one would have worked in
+        vain. Who comes meanwhile leaves word, and whoever claims looks once more.
+        """
+        self._rung.set()
+        while self._rung.is_set() and self._claiming.acquire(blocking=False):
+            try:
+                self._rung.clear()
+                self._start_all()
+            finally:
+                self._claiming.release()
+
+    def lend(self, work: Callable[..., object], *arguments: object) -> bool:
+        """Do something else in a slot, if one is free; whether one was."""
+        if self._closed.is_set() or not self._take(1):
+            return False
+        self._begin(work, *arguments)
+        return True
+
+    def close(self) -> None:
+        """Take no more; what has begun goes on."""
+        self._closed.set()
+
+    def wait(self) -> None:
+        """Until all have ended."""
+        self._executor.shutdown(wait=True)
+
+    def _start_all(self) -> None:
+        from engine.doorbell import ring
+
+        has_started = False
+        while taken := self._take(IN_A_ROW):
+            if not self._start_some(taken):
                 return
-            gate = threading.Lock()
-            gate.acquire()
-            heapq.heappush(self._waiting, (not begins, next(self._numbers), gate))
-        gate.acquire()
+            has_started = True
+        if has_started:
+            ring()  # others may have a free one; who has started nothing tells nobody, or it would go round for ever
 
-    def give(self) -> None:
-        """End a turn: whoever is next has it at once, without a race."""
-        with self._lock:
-            if self._waiting:
-                heapq.heappop(self._waiting)[2].release()
-            else:
-                self._free += 1
+    def _start_some(self, taken: int) -> int:
+        """Start runs in the slots taken, and give back those that are left over; how many were started."""
+        from engine.claim import claim_some
 
-
-def _allowed() -> int:
-    """SQLite has one writer, and who waits inside of SQLite sleeps and wakes too late: one at a time is fastest."""
-    return 1 if connection.vendor == "sqlite" else settings.DATABASE_SLOTS
-
-
-_turns = Turns(_allowed())
-
-
-@contextmanager
-def database_turn(*, begins: bool = False) -> Iterator[None]:
-    """Do database work in a slot's thread. Afterwards its connection is given back, before the thread waits again.
-    `begins` is set by what leads to a model's call."""
-    _turns.take(begins=begins)
-    try:
-        yield
-    finally:
+        started = 0
         try:
-            if not connection.in_atomic_block:  # a test's own transaction stays
-                connections.close_all()
+            with database_turn(begins=True):
+                for run in claim_some(taken) if not self._closed.is_set() else ():
+                    self._begin(_see_through, run)
+                    started += 1
         finally:
-            _turns.give()
+            self._give(taken - started)
+        return started
+
+    def _begin(self, work: Callable[..., object], *arguments: object) -> None:
+        self._executor.submit(self._do, work, *arguments)
+
+    def _do(self, work: Callable[..., object], *arguments: object) -> None:
+        try:
+            try:
+                work(*arguments)
+            finally:
+                self._give(1)
+            self.look()  # its end has freed a slot, an agent and an issue
+        except Exception as error:  # nobody asks how it ended: leases expire, and the sweep comes by
+            if why := why_out(error):
+                log.warning("slot.broken_off", why=why, error=str(error))
+            else:
+                log.exception("slot.failed")
+
+    def _take(self, most: int) -> int:
+        """Take free slots, one in `most` of them at a time but one at least; how many. With few left it matters more
+        whose run comes next than that many start at once."""
+        with self._counting:
+            taken = min(self._free, max(1, min(most, self._free // most)))
+            self._free -= taken
+        return taken
+
+    def _give(self, count: int) -> None:
+        with self._counting:
+            self._free += count
+
+
+def _see_through(run: Run) -> None:
+    from engine.checkpoints import checkpoint_after
+    from engine.heartbeat import heartbeat
+
+    heartbeat(run)
+    checkpoint_after(run)
+
+
+slots = Slots(settings.WORKER_SLOTS, ThreadPoolExecutor(settings.WORKER_SLOTS, thread_name_prefix="slot"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 
 import structlog
 from django.db.models import Exists, F, Max, OuterRef
@@ -14,7 +15,7 @@ from agents.hours import hours_of, next_round
 from agents.models import Agent, AgentStatus, DryRun, DryRunState, Pulse, Reservation, Routine, Run
 from agents.services.routines import fire_routine
 from agents.services.spending import settle
-from agents.services.wakeups import wake_on_schedule
+from agents.services.wakeups import MOST_BELLS, wake_on_schedule
 from engine import leases
 from engine.claim import RUN_DEADLINE, candidates
 from engine.clock import follow_clock
@@ -172,8 +173,8 @@ def tidy() -> None:
 
 
 def ring_for_due() -> None:
-    """Ring once for each pair of agent and issue that could start, so that as many slots look."""
-    for _ in candidates(timezone.now()):
+    """Ring once for each pair of agent and issue that could start, a few times at most."""
+    for _ in islice(candidates(timezone.now()), MOST_BELLS):
         if not ring():  # each further try could cost a second, and the next sweep comes by
             return
 

@@ -21,7 +21,7 @@ from engine.calls import write_call
 from engine.ceiling import request_ceiling
 from engine.meters import meter_for
 from engine.routing import NoProvider, Route, masked, route_to
-from engine.slots import database_turn
+from engine.turns import database_turn
 from issues.actors import Actor
 from issues.effects import service
 from issues.models import Company

@@ -7,6 +7,7 @@ when the outermost service ends. So services only mark the issue; the end of the
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -58,6 +59,7 @@ class _Entered:
 class _Unit:
     entered: dict[int, _Entered] = field(default_factory=dict)
     held: dict[int, Issue] = field(default_factory=dict)
+    calls: Counter[Callable[[], object]] = field(default_factory=Counter)
 
 
 _unit: ContextVar[_Unit | None] = ContextVar("trimus_unit", default=None)
@@ -85,12 +87,12 @@ def unit() -> Iterator[None]:
 def savepoint() -> Iterator[None]:
     """A part of a unit that can fail by itself: its rows and its marks are undone, the rest of the unit stands."""
     mine = _current()
-    before = dict(mine.entered)
+    before, calls = dict(mine.entered), mine.calls.copy()
     try:
         with forgotten_when_undone(), transaction.atomic():
             yield
     except BaseException:
-        mine.entered = before
+        mine.entered, mine.calls = before, calls
         mine.held.clear()  # what was changed on them is undone, and locks taken inside are gone
         raise
 
@@ -163,6 +165,15 @@ def mark_entered(
     if subject_issue is not None:
         subject = str(subject_issue.pk)
     marks[issue.pk] = _Entered(actor, source, reason, subject, subject_issue)
+
+
+def after_commit(call: Callable[[], object], *, at_most: int) -> None:
+    """Call it once the unit is safe; however often that is asked for, no more than so many times. What it raises
+    concerns nobody."""
+    mine = _current()
+    mine.calls[call] += 1
+    if mine.calls[call] <= at_most:
+        transaction.on_commit(call, robust=True)
 
 
 def held_issues() -> dict[int, Issue]:

@@ -119,8 +119,6 @@ WEB_THREADS = env.int("TRIMUS_WEB_THREADS", default=8)
 # Runs that one worker process holds at a time, and how many of them do database work at once: 200 replies
 # that arrive together must neither use up PostgreSQL's connections nor fight for SQLite's one lock.
 WORKER_SLOTS = env.int("TRIMUS_WORKER_SLOTS", default=256)
-# Its threads beyond: runs that all wait for slow models must not keep it from its ticks.
-SPARE_THREADS = 4
 DATABASE_SLOTS = env.int("TRIMUS_DATABASE_SLOTS", default=16)
 # For how long a run keeps its issue without a sign of life of its worker.
 LEASE_SECONDS = env.int("TRIMUS_LEASE_SECONDS", default=120)
@@ -227,7 +225,7 @@ CELERY_IMPORTS = ["engine.tasks"]
 CELERY_TASK_DEFAULT_QUEUE = "trimus"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_POOL = "threads"
-CELERY_WORKER_CONCURRENCY = WORKER_SLOTS + SPARE_THREADS
+CELERY_WORKER_CONCURRENCY = 4  # messages at a time, each soon done with: runs have slots of their own
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

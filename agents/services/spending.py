@@ -21,6 +21,7 @@ from issues.actors import SYSTEM, Actor
 from issues.effects import service
 from issues.models import Company, InboxKind
 from issues.policies import Right, require
+from issues.prepared import Prepared
 from issues.refusals import Conflict, Invalid
 from issues.services.inbox import tell_board
 from issues.services.locks import lock_company
@@ -233,8 +234,13 @@ def _rows(run: Run, month: datetime.date, budgets: _Budgets, *, lock: bool) -> l
 
 def _budgets(run: Run) -> _Budgets:
     """Those that bound the run, by the agent's id, the company's under None."""
+    if not _any_budget.finds_any(run.company_id):
+        return {}
     applying = Budget.objects.filter(_both(run), company=run.company).select_related("agent")
     return {budget.agent_id: budget for budget in applying}
+
+
+_any_budget = Prepared(lambda company: Budget.objects.filter(company=company).values_list("pk")[:1])
 
 
 def _both(run: Run) -> Q:

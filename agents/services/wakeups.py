@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
@@ -13,7 +13,7 @@ from agents import listeners
 from agents.models import Agent, AgentStatus, Run, Wakeup, WakeupSource, WakeupState
 from issues.activity import record
 from issues.actors import SYSTEM, Actor, Person, Worker
-from issues.effects import Wake, savepoint, service, unit
+from issues.effects import Wake, after_commit, savepoint, service, unit
 from issues.models import Activity, ActorKind, Company, InboxKind, Issue, Member, Status
 from issues.policies import Right, require
 from issues.refusals import Conflict, NotFound
@@ -30,6 +30,10 @@ RUNS_IN_CHAIN = 200
 
 JOIN_TRIES = 3
 """How often a wakeup is tried to be written beside equal ones that others write and claim at the same moment."""
+
+MOST_BELLS = 8
+"""Workers that are told of what one unit, or a sweep, has to start. Each of them starts all that it has slots for, and
+tells one more when it has none left."""
 
 _KEEPS_DEPTH = (WakeupSource.BLOCKER_RESOLVED, WakeupSource.CHILD_CLOSED, WakeupSource.CONTINUE)
 _SENT_BY_AGENTS = (WakeupSource.MENTION, WakeupSource.ASSIGNED)
@@ -171,9 +175,9 @@ def look_again(company: Company | None) -> None:
 
 
 def ring_after_commit() -> None:
-    """Tell the engine, once this transaction is safe, that there is something to look at."""
+    """Tell the engine, once this unit is safe, that there is something to look at."""
     for ring in listeners.doorbells:
-        transaction.on_commit(ring, robust=True)
+        after_commit(ring, at_most=MOST_BELLS)
 
 
 def _chain_of(actor: Actor, source: WakeupSource, issue: Issue) -> _Chain:

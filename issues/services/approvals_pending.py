@@ -12,9 +12,10 @@ from issues.models import Approval, ApprovalKind, ApprovalStatus, Issue
 from issues.services.inbox import settle
 
 
-def pending_before_closing(issue: Issue) -> QuerySet[Approval]:
-    """Requests and questions of agents that still wait here."""
-    return issue.approvals.filter(status=ApprovalStatus.PENDING, kind__in=(ApprovalKind.REQUEST, ApprovalKind.QUESTION))
+def pending_before_closing(issue: int) -> QuerySet[Approval]:
+    """Requests and questions of agents that still wait on the issue of that id."""
+    kinds = (ApprovalKind.REQUEST, ApprovalKind.QUESTION)
+    return Approval.objects.filter(issue=issue, status=ApprovalStatus.PENDING, kind__in=kinds)
 
 
 def cancel_pending(issue: Issue, actor: Person) -> None:

@@ -34,7 +34,7 @@ def lock_issues(ids: Iterable[int]) -> list[Issue]:
     missing = wanted - held.keys()
     read = (
         Issue.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("company", "assignee_agent", "assignee_member", "parent")
+        .select_related("company", "assignee_agent")
         .filter(pk__in=missing)
         .order_by("pk")
     )

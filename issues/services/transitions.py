@@ -6,13 +6,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists
+from django.db.models import Exists, QuerySet
 from django.utils import timezone
 
 from issues.activity import record
 from issues.actors import SYSTEM, Actor, Person
 from issues.effects import Wake, mark_entered, wake
-from issues.models import Blocker, InboxKind, Issue, Member, Reviewer, Status, Verdict
+from issues.models import (
+    Blocker,
+    Comment,
+    Finding,
+    InboxKind,
+    Issue,
+    Member,
+    Reviewer,
+    Status,
+    Verdict,
+    WorkspaceFile,
+)
+from issues.prepared import Prepared
 from issues.refusals import Conflict
 from issues.services.approvals_pending import cancel_pending, pending_before_closing
 from issues.services.inbox import answering_for, settle_issue, tell
@@ -87,17 +99,26 @@ class Closing:
     left_evidence: bool
 
 
+def _closing(issue: int, agent: int) -> QuerySet[Issue, tuple[bool, ...]]:
+    return Issue.objects.filter(pk=issue).values_list(
+        Exists(Issue.objects.filter(parent=issue).open()),
+        Exists(pending_before_closing(issue)),
+        Exists(Reviewer.objects.filter(issue=issue)),
+        Exists(Comment.objects.filter(issue=issue, author_agent=agent, deleted_at=None))
+        | Exists(Finding.objects.filter(issue=issue, agent=agent))
+        | Exists(WorkspaceFile.objects.filter(issue=issue, versions__agent=agent)),
+    )
+
+
+_closing_facts = Prepared(_closing)
+_waiting_for = Prepared(
+    lambda blocker: Blocker.objects.filter(blocker=blocker, issue__status=Status.BLOCKED).values_list("issue")
+)
+
+
 def read_closing(issue: Issue, agent: Agent) -> Closing:
     """The facts as they stand, in one query."""
-    facts = Issue.objects.filter(pk=issue.pk).values_list(
-        Exists(issue.children.open()),
-        Exists(pending_before_closing(issue)),
-        Exists(issue.reviewers.all()),
-        Exists(issue.comments.filter(author_agent=agent, deleted_at=None))
-        | Exists(issue.findings.filter(agent=agent))
-        | Exists(issue.files.filter(versions__agent=agent)),
-    )
-    return Closing(*facts.get())
+    return Closing(*map(bool, _closing_facts.row(issue.pk, agent.pk)))
 
 
 def check_nothing_waits(closing: Closing) -> None:
@@ -198,8 +219,7 @@ def _why_entered(issue: Issue, subject: Issue | None) -> str:
 def _after_closing(issue: Issue, cause: Actor) -> None:
     if isinstance(cause, Person):
         cancel_pending(issue, cause)
-    waiting = Blocker.objects.filter(blocker=issue, issue__status=Status.BLOCKED)
-    release_waiting(issue, cause, list(waiting.values_list("issue_id", flat=True)))
+    release_waiting(issue, cause, [waiting for (waiting,) in _waiting_for.rows(issue.pk)])
     if issue.parent_id is not None:
         _tell_parent(issue, issue.parent_id, cause)
 

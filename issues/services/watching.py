@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from issues.actors import Actor, Person
 from issues.effects import service
 from issues.models import Comment, InboxItem, InboxKind, Issue, Member, Status, Watch
 from issues.policies import Right, require
+from issues.prepared import Prepared
 from issues.refusals import Forbidden
 from issues.services.inbox import put
 
@@ -41,14 +42,15 @@ def tell_moved(issue: Issue, cause: Actor, *, asked: Collection[Member] = ()) ->
     own = {issue.assignee_member_id, issue.created_by_member_id}
     if issue.parent_id is None:
         own.add(issue.responsible_id)
+    acting = cause.member_in(issue.company) if isinstance(cause, Person) else None
+    concerned = own.union(member for (member,) in _followers.rows(issue.pk))
+    concerned -= {None, *(member.pk for member in (*asked, acting) if member is not None)}
+    if not concerned:
+        return
     told_already = InboxItem.objects.filter(
         issue=issue, kind=InboxKind.MOVED, text=_moved(issue), member=OuterRef("pk"), read_at=None, archived_at=None
     )
-    follows = Watch.objects.filter(issue=issue, member=OuterRef("pk"))
-    members = issue.company.members.present().filter(Q(pk__in=own - {None}) | Exists(follows))
-    acting = cause.member_in(issue.company) if isinstance(cause, Person) else None
-    without = {member.pk for member in (*asked, acting) if member is not None}
-    told = [member for member in members.exclude(Exists(told_already)) if member.pk not in without]
+    told = issue.company.members.present().filter(pk__in=concerned).exclude(Exists(told_already))
     put(told, InboxKind.MOVED, _moved(issue), company=issue.company, issue=issue)
 
 
@@ -58,14 +60,24 @@ def tell_answered(comment: Comment, *, named: Collection[Member] = ()) -> None:
     issue, agent = comment.issue, comment.author_agent
     if agent is None:
         return
-    others = issue.comments.filter(pk__lt=comment.pk)
-    answered = others.filter(author_agent__isnull=False).order_by("-pk").values("pk")[:1]
-    since = Coalesce(Subquery(answered), 0)
-    waiting = others.filter(author_member__isnull=False, deleted_at=None, pk__gt=since).values("author_member")
-    members = issue.company.members.present().filter(pk__in=waiting)
-    told = [member for member in members if member not in named]
+    waiting = [member for (member,) in _answered.rows(issue.pk, comment.pk)]
+    if not waiting:
+        return
+    told = [member for member in issue.company.members.present().filter(pk__in=waiting) if member not in named]
     text = f"{agent.name} answered you on {issue.identifier}."
     put(told, InboxKind.ANSWER, text, company=issue.company, issue=issue, comment=comment)
+
+
+def _answered_by(issue: int, comment: int) -> QuerySet[Comment, tuple[int]]:
+    """Who commented since an agent last did."""
+    others = Comment.objects.filter(issue=issue, pk__lt=comment)
+    answered = others.filter(author_agent__isnull=False).order_by("-pk").values("pk")[:1]
+    since = Coalesce(Subquery(answered), 0)
+    return others.filter(author_member__isnull=False, deleted_at=None, pk__gt=since).values_list("author_member")
+
+
+_answered = Prepared(_answered_by)
+_followers = Prepared(lambda issue: Watch.objects.filter(issue=issue).values_list("member"))
 
 
 def _moved(issue: Issue) -> str:

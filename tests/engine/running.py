@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import textwrap
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from django.db import connections
 
@@ -102,3 +106,18 @@ class _FakeProvider:
 
     async def close(self) -> None:
         """There is nothing to close."""
+
+
+@dataclass
+class OneByOne(Executor):
+    """Keeps what it is given, and does one after the other in the thread that says so."""
+
+    given: deque[Callable[[], object]] = field(default_factory=deque)
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        self.given.append(partial(work, *arguments, **options))
+        return Future()
+
+    def do_all(self) -> None:
+        while self.given:
+            self.given.popleft()()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
 
 import pytest
@@ -19,13 +18,14 @@ from engine import dry_runs, tasks
 from engine.claim import claim_next
 from engine.dry_runs import LEFT_BEHIND, answer_dry_run, tend_dry_runs, worst_case
 from engine.retention import drop_old_texts
+from engine.slots import Slots
 from engine.sweep import settle_left_behind
 from issues.actors import Person
 from issues.models import Company, Issue, Status
 from issues.refusals import Conflict
 from issues.services.issues import set_status
 from tests import build
-from tests.engine.running import FakeModel, run_next
+from tests.engine.running import FakeModel, OneByOne, run_next
 from tests.services.at_once import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -198,7 +198,10 @@ def test_the_sweep_rings_for_one_that_nobody_took(owner: Person, run: Run, monke
     monkeypatch.setattr(dry_runs, "ring_to_rehearse", rung.append)
     tend_dry_runs()
     assert rung == [dry_run.pk]
+    threads = OneByOne()
+    monkeypatch.setattr(tasks, "slots", Slots(1, threads))
     tasks.rehearse(dry_run.pk)
+    threads.do_all()
     tend_dry_runs()
     assert rung == [dry_run.pk]
 
@@ -229,7 +232,7 @@ def test_what_is_set_aside_for_one_under_way_stays_however_long_ago_its_run_ende
 
 def test_a_worker_full_of_runs_leaves_it_to_another(owner: Person, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     dry_run = ask_for_dry_run(actor=owner, run=run)
-    monkeypatch.setattr(tasks, "_slots", threading.Semaphore(0))
+    monkeypatch.setattr(tasks, "slots", Slots(0, OneByOne()))
     tasks.rehearse(dry_run.pk)
     dry_run.refresh_from_db()
     assert dry_run.state == DryRunState.PENDING

@@ -17,7 +17,7 @@ from engine.completion import ANSWER_PLEASE
 from engine.delivery import BACKOFF, SPREAD, TRIES, give_back
 from engine.heartbeat import heartbeat
 from engine.routing import Route
-from engine.slots import database_turn
+from engine.turns import database_turn
 from issues.actors import Person
 from issues.models import Company, InboxItem, InboxKind, Issue, Status
 from tests import build

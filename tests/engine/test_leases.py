@@ -14,15 +14,16 @@ from django.utils import timezone
 from agents.models import Agent, Run, RunState, Wakeup, WakeupState
 from agents.services.agents import worker_for
 from agents.services.runs import cancel_run, check_out, release
-from engine import leases, slots, tasks
+from engine import leases, tasks, turns
 from engine.claim import claim_next
 from engine.heartbeat import heartbeat
 from engine.resume import resume_run
+from engine.slots import Slots
 from issues.actors import Person
 from issues.models import Activity, Company, Issue
 from issues.refusals import Conflict
 from tests import build
-from tests.engine.running import FakeModel, run_all
+from tests.engine.running import FakeModel, OneByOne, run_all
 from tests.engine.test_claiming import mention, quiet_issue
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -164,7 +165,7 @@ class TestHandingBack:
     @pytest.fixture(autouse=True)
     def soon(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setattr(tasks, "HAND_BACK_SECONDS", 0.3)
-        monkeypatch.setattr(tasks, "_stopping", threading.Event())
+        monkeypatch.setattr(tasks, "slots", Slots(1, OneByOne()))
         yield
         for timer in threading.enumerate():  # else it hands back the run of the test that follows
             if isinstance(timer, threading.Timer):
@@ -252,12 +253,12 @@ class TestConnections:
         assert held == [False]
 
     def test_no_more_threads_than_allowed_do_database_work_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(slots, "_turns", slots.Turns(2))
+        monkeypatch.setattr(turns, "_turns", turns.Turns(2))
         inside, most = [0], [0]
         lock = threading.Lock()
 
         def work() -> None:
-            with slots.database_turn():
+            with turns.database_turn():
                 with lock:
                     inside[0] += 1
                     most[0] = max(most[0], inside[0])
@@ -273,25 +274,38 @@ class TestConnections:
         assert most == [2]
 
     def test_who_begins_a_run_has_the_next_turn_before_who_ends_one(self) -> None:
-        turns = slots.Turns(1)
-        turns.take()
+        line = turns.Turns(1)
+        line.take()
         order: list[str] = []
 
         def work(name: str, begins: bool) -> None:
-            turns.take(begins=begins)
+            line.take(begins=begins)
             order.append(name)
-            turns.give()
+            line.give(begins=begins)
 
         threads = []
         for name, begins in (("end 1", False), ("end 2", False), ("begin 1", True), ("begin 2", True)):
             threads.append(threading.Thread(target=work, args=(name, begins)))
             threads[-1].start()
-            while len(turns._waiting) < len(threads):
-                time.sleep(0.001)
-        turns.give()
+            wait_until(lambda: sum(map(len, line._waiting.values())) == len(threads))
+        line.give()
         for thread in threads:
-            thread.join(10)
+            thread.join(PATIENCE_SECONDS)
         assert order == ["begin 1", "begin 2", "end 1", "end 2"]
+
+    def test_while_a_run_begins_one_at_a_time_ends(self) -> None:
+        line = turns.Turns(3)
+        line.take(begins=True)
+        line.take()
+        second = threading.Thread(target=line.take)
+        second.start()
+        wait_until(lambda: line._waiting[False])
+        line.take(begins=True)  # the third place is for another that begins
+        for _ in range(2):
+            assert second.is_alive()
+            line.give(begins=True)
+        second.join(PATIENCE_SECONDS)
+        assert not second.is_alive()
 
 
 def test_an_agents_next_wakeup_is_claimed_after_its_run_was_cancelled(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -14,13 +14,14 @@ import time_machine
 from celery import Celery
 from django.utils import timezone
 
-from agents.models import Agent, Routine, RoutineFire, Run, RunState, Wakeup, WakeupState
+from agents.models import Agent, Routine, RoutineFire, Run, Wakeup, WakeupState
 from agents.services.agents import edit_agent
-from agents.services.wakeups import run_heartbeat
+from agents.services.wakeups import MOST_BELLS, run_heartbeat
 from engine import doorbell, sweep, tasks
 from engine.claim import CANDIDATES, claim_next
 from engine.sweep import fire_routines, release_forgotten, ring_for_due, wake_scheduled
 from issues.actors import Person
+from issues.effects import savepoint, unit
 from issues.models import Blocker, Company, Issue, Status
 from issues.services.blockers import add_blockers, remove_blockers
 from issues.services.issues import set_status
@@ -238,6 +239,29 @@ class TestRoutines:
 
 
 class TestTheDoorbell:
+    def test_a_sweep_rings_for_a_few_pairs_only_because_who_looks_takes_all(
+        self, company: Company, rings: list[str]
+    ) -> None:
+        for number in range(MOST_BELLS + 2):
+            mention(build.agent(company, f"No{number}", provider="scripted"), quiet_issue(company))
+        rings.clear()
+        ring_for_due()
+        assert len(rings) == MOST_BELLS
+
+    def test_many_wakeups_of_one_transaction_ring_a_few_times_also_after_some_were_undone(
+        self, company: Company, rings: list[str]
+    ) -> None:
+        agents = [build.agent(company, f"No{number}", provider="scripted") for number in range(MOST_BELLS + 2)]
+        issues = [quiet_issue(company) for _ in agents]
+        with unit():
+            for is_undone in (True, False):
+                with suppress(ZeroDivisionError), savepoint():
+                    for agent, issue in zip(agents, issues, strict=True):
+                        mention(agent, issue)
+                    if is_undone:
+                        raise ZeroDivisionError
+        assert len(rings) == MOST_BELLS
+
     def test_a_sweep_rings_once_for_each_pair_that_could_start(
         self, company: Company, ada: Agent, bob: Agent, rings: list[str]
     ) -> None:
@@ -289,54 +313,6 @@ class TestTheDoorbell:
         for _ in range(2):
             run_heartbeat(actor=owner, agent=ada, issue=issue)
         assert len(rings) == 2
-
-    def test_a_look_goes_on_with_what_its_run_has_freed_and_calls_others_to_look_too(
-        self, company: Company, ada: Agent, bob: Agent, rings: list[str], model: FakeModel
-    ) -> None:
-        shared = quiet_issue(company)
-        for agent, issue in ((ada, shared), (ada, quiet_issue(company)), (bob, shared)):
-            mention(agent, issue)
-        rings.clear()
-        tasks.look()
-        assert Run.objects.filter(state=RunState.SUCCEEDED).count() == 3
-        assert len(rings) == 2
-
-    def test_a_worker_that_was_told_to_end_takes_no_more(
-        self, company: Company, ada: Agent, model: FakeModel, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(tasks, "_stopping", threading.Event())
-        for _ in range(2):
-            mention(ada, quiet_issue(company))
-        model.meanwhile = tasks._stopping.set
-        tasks.look()
-        assert [run.state for run in Run.objects.all()] == [RunState.SUCCEEDED]
-
-    def test_a_worker_full_of_runs_takes_no_more_until_one_ends(
-        self,
-        company: Company,
-        ada: Agent,
-        bob: Agent,
-        rings: list[str],
-        model: FakeModel,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        monkeypatch.setattr(tasks, "_slots", threading.Semaphore(1))
-        for agent in (ada, bob):
-            mention(agent, quiet_issue(company))
-        held: list[int] = []
-
-        def look_meanwhile() -> None:
-            tasks.look()
-            held.append(Run.objects.count())
-
-        model.meanwhile = look_meanwhile
-        tasks.look()
-        assert held == [1]
-        assert Run.objects.filter(state=RunState.SUCCEEDED).count() == 2
-
-    def test_a_look_that_finds_nothing_rings_nobody(self, rings: list[str]) -> None:
-        tasks.look()
-        assert rings == []
 
 
 class TestABrokerThatIsDown:

@@ -77,7 +77,7 @@ def die_at(stage: str, arrivals: int = 1, number: int = signal.SIGKILL) -> None:
     toll = Toll(arrivals, number)
     match stage:
         case "claimed":
-            claim.claim_next = toll.after(claim.claim_next)
+            claim.claim = toll.after(claim.claim)
         case "prompt built":
             asking.prepare = toll.after(asking.prepare)
         case "waiting":
@@ -157,10 +157,10 @@ def end_after(seconds: float) -> None:
     """End this process so long after its first run began: one that only began to look would lose nothing."""
     from engine import claim
 
-    whole, began = claim.claim_next, threading.Event()
+    whole, began = claim.claim, threading.Event()
 
-    def claim_next() -> Any:
-        run = whole()
+    def claim_one(agent_id: int, issue_id: int) -> Any:
+        run = whole(agent_id, issue_id)
         if run is not None and not began.is_set():
             began.set()
             timer = threading.Timer(seconds, Toll(1).ring)
@@ -168,7 +168,7 @@ def end_after(seconds: float) -> None:
             timer.start()
         return run
 
-    claim.claim_next = claim_next
+    claim.claim = claim_one
 
 
 def work_as_beat(double: bool = False) -> None:
