@@ -13,10 +13,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 _FIRST = 7_000_000_000_000_000_001
-"""Stands for the first number while the SQL is built, the next one for the second, and so on: no id comes near it."""
-
-NOBODY = -1
-"""For an id that there is not."""
+"""Stands for the first id while the SQL is built, the next number for the second, and so on: no id comes near it."""
 
 
 class Prepared:
@@ -25,7 +22,7 @@ class Prepared:
 
     def __init__(self, build: Callable[..., QuerySet[Any, Any]]) -> None:
         self._build = build
-        self._statements: dict[str, tuple[str, tuple[object, ...]]] = {}
+        self._statements: dict[str, tuple[str, tuple[Any, ...]]] = {}
 
     def rows(self, *ids: int) -> list[tuple[Any, ...]]:
         """What the query finds for these ids."""
@@ -36,7 +33,8 @@ class Prepared:
         sql, values = statement
         with connection.cursor() as cursor:
             cursor.execute(sql, [_filled(value, ids) for value in values])
-            return cursor.fetchall()
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
     def row(self, *ids: int) -> tuple[Any, ...]:
         """The one that it finds."""
@@ -48,7 +46,7 @@ class Prepared:
         return bool(self.rows(*ids))
 
 
-def _filled(value: object, ids: tuple[int, ...]) -> object:
+def _filled(value: Any, ids: tuple[int, ...]) -> Any:
     """The id that the value stands for, or the value."""
     if isinstance(value, int) and 0 <= value - _FIRST < len(ids):
         return ids[value - _FIRST]

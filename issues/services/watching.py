@@ -39,12 +39,13 @@ def follow(issue: Issue, members: Iterable[Member]) -> None:
 def tell_moved(issue: Issue, cause: Actor, *, asked: Collection[Member] = ()) -> None:
     """Tell whose issue it is, and who follows it, that it is in review or done; not who did it, nor those who were
     `asked` to judge it. Whoever answers for it hears of it unless it is a part of another issue."""
-    own = {issue.assignee_member_id, issue.created_by_member_id}
+    own = [issue.assignee_member_id, issue.created_by_member_id]
     if issue.parent_id is None:
-        own.add(issue.responsible_id)
+        own.append(issue.responsible_id)
     acting = cause.member_in(issue.company) if isinstance(cause, Person) else None
-    concerned = own.union(member for (member,) in _followers.rows(issue.pk))
-    concerned -= {None, *(member.pk for member in (*asked, acting) if member is not None)}
+    concerned = {member for member in own if member is not None}
+    concerned.update(member for (member,) in _followers.rows(issue.pk))
+    concerned.difference_update(member.pk for member in (*asked, acting) if member is not None)
     if not concerned:
         return
     told_already = InboxItem.objects.filter(
