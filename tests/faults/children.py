@@ -240,6 +240,13 @@ def assign(to: list[int], double: bool = False, silent: bool = False, earlier: b
     work.assign(to)
 
 
+def ring() -> None:
+    """Ask a worker to look."""
+    from engine import doorbell
+
+    doorbell.ring()
+
+
 def purge() -> None:
     """Empty the queue of the test."""
     app = celery_app()
@@ -250,6 +257,7 @@ def purge() -> None:
 CALLS: dict[str, Callable[..., None]] = {
     "worker": work_as_worker,
     "beat": work_as_beat,
+    "ring": ring,
     "purge": purge,
     "found": work.found,
     "found costly": work.found_costly,

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,8 @@ LEASE_SECONDS = 3
 
 PATIENCE_SECONDS = 900.0 if LONG else 240.0
 """For what takes seconds on a quiet machine."""
+
+RING_AGAIN_SECONDS = 10.0
 
 STACKS = [
     pytest.param(("embedded://localhost", "sqlite"), id="sqlite-embedded"),
@@ -103,6 +106,21 @@ class Stack:
         code = self.codes[pid]
         assert code is not None
         return code
+
+    def code_of_doomed(self, pid: int) -> int:
+        """How a worker ended that dies over its work. Where no beat rings again, this does: a busy broker may not have
+        taken the first bell."""
+        again_at = time.monotonic() + RING_AGAIN_SECONDS
+
+        def has_ended() -> bool:
+            nonlocal again_at
+            if time.monotonic() > again_at:
+                self.do("ring")
+                again_at = time.monotonic() + RING_AGAIN_SECONDS
+            return self.codes[pid] is not None
+
+        wait_until(has_ended, self.log, PATIENCE_SECONDS)
+        return self.code_of(pid)
 
     def kill(self, pid: int, number: int = signal.SIGKILL) -> int:
         """Signal it, and wait for its end."""

@@ -25,7 +25,7 @@ def test_a_clock_that_is_set_back_an_hour_holds_up_nothing_and_has_nothing_done_
     # One reply is kept and not applied, one run waits for its model, one wakeup for a worker, one comes afterwards.
     dying = stack.begin("worker", stage="reply kept")
     stack.do("assign", to=[0])
-    assert stack.code_of(dying) == -signal.SIGKILL, stack.log()
+    assert stack.code_of_doomed(dying) == -signal.SIGKILL, stack.log()
     workers = [stack.begin("worker") for _ in range(2)]
     beat = stack.begin("beat")
     wait_until(lambda: stack.query(TICKS) == [(1,)], stack.log, PATIENCE_SECONDS)

@@ -21,7 +21,7 @@ def test_messages_that_come_again_and_again_do_nothing_twice(stack: Stack) -> No
     # A reply that was kept and not applied, so that the message to go on with a run is among those that come again.
     dying = stack.begin("worker", stage="reply kept")
     stack.do("assign", to=[0])
-    assert stack.code_of(dying) == -signal.SIGKILL, stack.log()
+    assert stack.code_of_doomed(dying) == -signal.SIGKILL, stack.log()
     for _ in range(2):
         stack.begin("worker", double=True)
     stack.begin("beat", double=True)

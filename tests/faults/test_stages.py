@@ -20,7 +20,7 @@ def test_a_worker_killed_at_each_stage_does_its_work_exactly_once(stack: Stack) 
     for number, stage in enumerate(STAGES):
         worker = stack.begin("worker", stage=stage)
         stack.do("assign", to=[number])
-        assert stack.code_of(worker) == -signal.SIGKILL, stack.log()
+        assert stack.code_of_doomed(worker) == -signal.SIGKILL, stack.log()
     stack.begin("worker")
     stack.begin("beat")
     stack.story_of_the_end(DONE_AND_SEEN_ONCE, len(STAGES))
