@@ -23,6 +23,13 @@ ASIDE = ".trimus-backup-"
 """How the folder begins in which a backup grows until it is whole."""
 
 _CHUNK = 1024 * 1024
+_LONGEST_MANIFEST = 256 * 1024 * 1024
+"""Read at once, unlike all else: a million files are 150 MB of it."""
+
+_WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_DAMAGED = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error)
+"""What reading raises for a file that is no zip, not a whole one, or locked by a password."""
+
 _FASTEST = 1  # the database shrinks to a third at the disk's speed; more effort gains a few percent
 
 
@@ -62,10 +69,14 @@ class ArchiveReader:
     def __init__(self, file: IO[bytes]) -> None:
         try:
             self._zip = zipfile.ZipFile(file)
+            if any(entry.compress_type not in _WAYS for entry in self._zip.infolist()):
+                raise Unfit("It is packed in another way than backups are.")
+            if self._zip.getinfo(NAME).file_size > _LONGEST_MANIFEST:
+                raise Unfit("Its manifest is too long to be one.")
             self.manifest = Manifest.read(self._zip.read(NAME))
         except KeyError:
             raise Unfit("It has no manifest: it is no backup of Trimus.") from None
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        except _DAMAGED as error:
             raise Unfit(f"It is no backup, or not a whole one ({error}).") from error
 
     def verify(self, told: Told) -> None:
@@ -76,7 +87,8 @@ class ArchiveReader:
         total = sum(member.size for member in self.manifest.members.values())
         meter = Meter("Verified", total, told)
         for name, member in self.manifest.members.items():
-            if self._measured(name, meter) != member:
+            # The length first: what swells without end is not read to its end.
+            if self._zip.getinfo(name).file_size != member.size or self._measured(name, meter) != member:
                 raise Unfit(f"“{name}” in it is damaged.")
 
     def extract(self, name: str, target: Path) -> None:
@@ -94,7 +106,7 @@ class ArchiveReader:
                     digest.update(chunk)
                     size += len(chunk)
                     meter.add(len(chunk))
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error) as error:
+        except _DAMAGED as error:
             raise Unfit(f"“{name}” in it is damaged ({error}).") from error
         return Member(size, digest.hexdigest())
 
@@ -104,11 +116,8 @@ def growing_beside(target: Path) -> Iterator[Path]:
     """A folder beside the target, on the same disk, that only this process uses and that goes at the end. What killed
     ones left there goes first."""
     _sweep(target.parent)
-    folder = Path(tempfile.mkdtemp(prefix=ASIDE, dir=target.parent))  # of mode 0700
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder, lock = _own_folder(target.parent)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        folder.mkdir(exist_ok=True)  # who swept just then took it for a killed one's
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -138,6 +147,21 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _own_folder(parent: Path) -> tuple[Path, int]:
+    """A new folder of mode 0700, and the lock by which others see that it is in use."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=ASIDE, dir=parent))
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Who swept before it was locked took it for a killed one's.
+        if folder.exists():
+            return folder, lock
+        os.close(lock)
 
 
 def _sweep(parent: Path) -> None:

@@ -55,6 +55,7 @@ class Manifest:
                 raise Unfit("It was made by a newer Trimus, in a form that this one does not know: upgrade first.")
             members = {name: _member(one) for name, one in said.pop("members").items()}
             manifest = cls(**said, members=members)
+            manifest._check_kinds()
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise Unfit("Its manifest cannot be read: it is no backup of Trimus.") from error
         manifest._check_members()
@@ -78,6 +79,13 @@ class Manifest:
         """Those that this Trimus has not: it is older than the backup."""
         here = set(known)
         return [name for name in self.migrations if name not in here]
+
+    def _check_kinds(self) -> None:
+        """ValueError where JSON has the right names and other kinds of values: it is used after much work was done."""
+        texts = (self.made_at, self.version, self.engine, *self.migrations, *self.counts, *self.missing)
+        numbers = (self.format, self.server_version, *self.counts.values())
+        if not all(isinstance(one, str) for one in texts) or not all(isinstance(one, int) for one in numbers):
+            raise ValueError
 
     def _check_members(self) -> None:
         """Nothing but one database and blobs, each under the hash of what it holds: no name leads anywhere else."""

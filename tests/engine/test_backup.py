@@ -18,11 +18,11 @@ import psycopg
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from agents.models import Agent, DryRun, Run, RunState, Wakeup, WakeupState
+from agents.models import Agent, DryRun, Pulse, Run, RunState, Wakeup, WakeupState
 from engine.backups import archive, restoring
 from engine.backups.making import make_backup
 from engine.backups.manifest import NAME
@@ -167,6 +167,7 @@ def test_what_does_not_fit_here_is_refused_with_the_reason(backup: Path) -> None
         "holds no database": {"engine": "oracle"},
         "holds “../../etc/passwd”": {"members": members | {"../../etc/passwd": {"size": 1, "sha256": "0" * 64}}},
         "manifest cannot be read": {"unheard": "of"},
+        "manifest cannot be read: it": {"counts": {"issues": "many"}},
         "made on PostgreSQL 999": {"server_version": 999},
         "set DATABASE_URL": {"engine": other, "members": renamed},
     }
@@ -179,11 +180,28 @@ def test_what_does_not_fit_here_is_refused_with_the_reason(backup: Path) -> None
 def test_a_damaged_one_is_found_before_anything_is_touched(backup: Path) -> None:
     whole, before = backup.read_bytes(), everything()
     half = len(whole) // 2
-    for damaged in (whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :], whole[:half], b""):
+    with zipfile.ZipFile(backup) as archived:
+        manifest = archived.getinfo(NAME).header_offset + 60  # within what is packed
+    flipped = (whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :] for place in (half, manifest, -10))
+    for damaged in (*flipped, whole[:half], b""):
         backup.write_bytes(damaged)
         with pytest.raises(CommandError, match="Nothing was changed. (It is no backup|.*damaged)"):
             run("restore", str(backup), replace=True)
     assert everything() == before
+
+
+def test_one_that_swells_or_is_packed_otherwise_is_refused_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_LONGEST_MANIFEST", 999)
+    for how, content, why in (
+        (zipfile.ZIP_BZIP2, b"{}", "packed in another way"),
+        (zipfile.ZIP_DEFLATED, bytes(1000), "too long"),
+    ):
+        with zipfile.ZipFile(tmp_path / "other.zip", "w", how) as archived:
+            archived.writestr(NAME, content)
+        with pytest.raises(CommandError, match=f"Nothing was changed. .*{why}"):
+            run("restore", str(tmp_path / "other.zip"))
 
 
 def test_nothing_is_restored_while_trimus_runs_and_it_does_not_start_meanwhile(
@@ -287,6 +305,16 @@ def test_the_doctor_says_when_the_last_one_was_made(issue: Issue, tmp_path: Path
     assert found() == "none was made yet: manage.py backup"
     run("backup", to=str(tmp_path / "kept.zip"))
     assert found().startswith("the last one was made ")
+
+
+def test_a_backup_that_cannot_be_noted_is_made_all_the_same(
+    issue: Issue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_locked(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(type(Pulse.objects), "update_or_create", is_locked)
+    assert "holds" in run("backup", to=str(tmp_path / "kept.zip"))
 
 
 def test_a_tool_that_is_missing_or_old_is_named_with_what_installs_it(
