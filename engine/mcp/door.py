@@ -59,7 +59,7 @@ class Door:
         me = await caller.ask("GET", "me")
         if me.is_refusal:
             return me
-        wait = self.rates.take(hashlib.sha256(headers[b"authorization"].encode()).hexdigest())
+        wait = self.rates.take(_fingerprint(headers[b"authorization"]))
         if not wait:
             return None
         answer = problem(HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", "This key calls too often.")
@@ -76,6 +76,11 @@ class Door:
         server = await asyncio.to_thread(import_module, "engine.mcp.server")
         application: Application = await server.open_application()
         return application
+
+
+def _fingerprint(authorization: str) -> str:
+    """The same for one key, however the header around it is written."""
+    return hashlib.sha256(authorization.partition(" ")[2].strip().encode()).hexdigest()
 
 
 def _unfit(method: str, headers: dict[bytes, str]) -> Response | None:

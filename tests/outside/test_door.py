@@ -141,6 +141,7 @@ def test_a_key_that_calls_too_often_waits(server: Server, rpc: Rpc, monkeypatch:
     answers = [rpc.send(LIST) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[-1].headers["Retry-After"] == "1"
+    assert rpc.send(LIST, Authorization=f"BEARER   {rpc.key}").status_code == 429
 
 
 @pytest.mark.parametrize(
