@@ -89,6 +89,9 @@ _FORMATS = (
 )
 """As Jira writes a moment, by the language of whoever exports."""
 
+_EARLIEST, _LATEST = 1970, 2999
+"""Years. What lies further off is a mistake, and could not be shown in every time zone."""
+
 _SCRIPT = re.compile(r"\w{3} (\w{3} \d{1,2} \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")
 """As a browser writes one, which is what Linear does."""
 
@@ -104,9 +107,9 @@ def priority_of(word: str) -> Priority | None:
 
 
 def moment_of(text: str) -> datetime.datetime | None:
-    """The moment, in UTC where it names no zone; None if it cannot be read."""
+    """The moment, in UTC where it names no zone; None if it cannot be read, or is none at which there were issues."""
     found = _moment(text.strip())
-    if found is None:
+    if found is None or not _EARLIEST <= found.year <= _LATEST:
         return None
     return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)
 
@@ -124,10 +127,9 @@ def _moment(text: str) -> datetime.datetime | None:
     with contextlib.suppress(ValueError):
         return datetime.datetime.fromisoformat(text)
     if found := _SCRIPT.match(text):
-        return datetime.datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %H:%M:%S %z")
+        with contextlib.suppress(ValueError):
+            return datetime.datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %H:%M:%S %z")
     for form in _FORMATS:
-        try:
-            return datetime.datetime.strptime(text, form).replace(tzinfo=datetime.UTC)
-        except ValueError:
-            continue
+        with contextlib.suppress(ValueError):
+            return datetime.datetime.strptime(text, form)
     return None

@@ -57,7 +57,7 @@ def _draft(line: int, row: Mapping[str, Any]) -> Draft:
         line=line,
         source=_source(place),
         place=place,
-        title=str(row["title"]),
+        title=str(row["title"] or ""),
         description=str(row.get("body") or ""),
         # What is open there was decided by nobody here: it comes into the backlog, and entering todo sets to work.
         status=(Status.CANCELLED if reason in _NOT_DONE else Status.DONE) if is_closed else Status.BACKLOG,
@@ -106,7 +106,7 @@ def _rows(text: str) -> Iterator[tuple[int, Any]]:
         counted = found.start()
         try:
             row, place = decoder.raw_decode(text, found.start())
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise Unreadable(f"Line {line}: it is no JSON ({error}).") from error
         yield line, row
 

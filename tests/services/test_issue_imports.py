@@ -248,6 +248,7 @@ def test_what_is_no_file_of_a_known_tracker_is_said(company: Company, tmp_path: 
         b"Name,Value\na,b": "neither Linear's",
         b"": "neither Linear's",
         b'[{"a": 1}\n, {': "Line 2: it is no JSON",
+        b'[{"a": ' + b"9" * 5000 + b"}]": "Line 1: it is no JSON",
         b"\xff\xfe": "is not UTF-8",
     }.items():
         path.write_bytes(content)
@@ -279,6 +280,9 @@ def test_each_issue_takes_as_many_queries_among_ten_as_among_two(
         ("01/May/24 1:30 PM", (2024, 5, 1, 13)),
         ("sometime", None),
         ("", None),
+        ("Mon Xyz 99 2024 12:00:00 GMT+0200", None),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("9999-12-31T23:59:59Z", None),
     ],
 )
 def test_moments(said: str, moment: tuple[int, ...] | None) -> None:
