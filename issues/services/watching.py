@@ -70,11 +70,12 @@ def tell_answered(comment: Comment, *, named: Collection[Member] = ()) -> None:
 
 
 def _answered_by(issue: int, comment: int) -> QuerySet[Comment, tuple[int]]:
-    """Who commented since an agent last did."""
+    """Who commented since an agent last did, once each."""
     others = Comment.objects.filter(issue=issue, pk__lt=comment)
     answered = others.filter(author_agent__isnull=False).order_by("-pk").values("pk")[:1]
     since = Coalesce(Subquery(answered), 0)
-    return others.filter(author_member__isnull=False, deleted_at=None, pk__gt=since).values_list("author_member")
+    waiting = others.filter(author_member__isnull=False, deleted_at=None, pk__gt=since)
+    return waiting.order_by().values_list("author_member").distinct()
 
 
 _answered = Prepared(_answered_by)
