@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.db.models import Case, Q, QuerySet, When
 from django.utils import timezone
@@ -17,7 +18,7 @@ from agents.services.spending import OverBudget, reserve
 from agents.services.wakeups import leading_wakeup
 from engine import fence
 from engine.ceiling import claim_ceiling
-from engine.gate import Closed, Wait, enter, open_route, until_budget, why_wait
+from engine.gate import ASK_AGAIN, Closed, Wait, enter, open_route, until_budget, why_wait
 from engine.routing import Route
 from engine.staleness import why_stale
 from issues.activity import record
@@ -25,6 +26,9 @@ from issues.actors import SYSTEM
 from issues.effects import savepoint, service
 from issues.models import Company, CompanyStatus, Issue
 from issues.prepared import Prepared
+from trimus.outages import why_out
+
+log = structlog.get_logger(__name__)
 
 CANDIDATES = 50
 """Pairs of agent and issue looked at in one go."""
@@ -46,13 +50,25 @@ def claim_some(most: int) -> Iterator[Run]:
     for agent_id, issue_id in candidates(timezone.now()):
         if agent_id in agents or issue_id in issues:
             continue  # it may have no place for a second one
-        run = claim(agent_id, issue_id)
+        run = _claim_or_set_aside(agent_id, issue_id)
         if run is not None:
             agents.add(agent_id)
             issues.add(issue_id)
             yield run
         if agents and (run is None or len(agents) == most):
             return
+
+
+def _claim_or_set_aside(agent_id: int, issue_id: int) -> Run | None:
+    """The pair's run, if it may start. One over which claiming breaks down does not hold up those behind it."""
+    try:
+        return claim(agent_id, issue_id)
+    except Exception as error:
+        if why_out(error):
+            raise
+        log.exception("claim.failed", agent=agent_id, issue=issue_id)
+        _set_aside(agent_id, issue_id, type(error).__name__)
+        return None
 
 
 def candidates(now: datetime.datetime) -> Iterator[tuple[int, int]]:
@@ -197,7 +213,7 @@ def _living(pending: Sequence[Wakeup], issue: Issue, now: datetime.datetime) -> 
     return living
 
 
-def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
+def _hold_back(wakeups: Sequence[Wakeup], wait: Wait) -> None:
     """Note why they have not started; written only when it changes, as every sweep comes by here."""
     reason = wait.reason[:300]
     for wakeup in wakeups:
@@ -205,6 +221,14 @@ def _hold_back(wakeups: list[Wakeup], wait: Wait) -> None:
         if (wakeup.waiting_because, wakeup.due_at) != (reason, due):
             wakeup.waiting_because, wakeup.due_at = reason, due
             wakeup.save(update_fields=["waiting_because", "due_at"])
+
+
+@service
+def _set_aside(agent_id: int, issue_id: int, error: str) -> None:
+    """Let the pair's wakeups wait, and say that something is wrong."""
+    pending = Wakeup.objects.select_for_update().filter(agent=agent_id, issue=issue_id, state=WakeupState.PENDING)
+    reason = f"It could not be started ({error}); the worker's log says more."
+    _hold_back(list(pending.order_by("pk")), Wait(reason, until=timezone.now() + ASK_AGAIN))
 
 
 def _place_of(leading: Wakeup) -> dict[str, Any]:

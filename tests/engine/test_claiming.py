@@ -12,7 +12,9 @@ from agents.models import Agent, Run, RunState, Wakeup, WakeupState
 from agents.services.agents import edit_agent, pause_agent, resume_agent
 from agents.services.runs import RATE_WINDOW
 from agents.services.wakeups import run_heartbeat
+from engine import claim as claim_module
 from engine.claim import claim, claim_next
+from engine.gate import Opening
 from engine.heartbeat import heartbeat
 from engine.preparing import prepare
 from engine.text.prompt import HeartbeatPrompt
@@ -143,6 +145,25 @@ class TestOrder:
         mention(ada, quiet_issue(company))
         runs = [claim_next(), claim_next()]
         assert [run.agent for run in runs if run is not None] == [ada]
+
+    def test_one_over_which_claiming_breaks_down_waits_and_holds_up_nobody(
+        self, company: Company, ada: Agent, bob: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mention(ada, quiet_issue(company, title="Broken", priority=Priority.URGENT))
+        mention(bob, quiet_issue(company, title="Whole"))
+        whole = claim_module.open_route
+
+        def broken(agent: Agent, now: datetime.datetime) -> Opening:
+            if agent == ada:
+                raise ValueError("a bug, with a key in it")
+            return whole(agent, now)
+
+        monkeypatch.setattr(claim_module, "open_route", broken)
+        assert claimed_order() == ["Whole"]
+        wakeup = Wakeup.objects.get(agent=ada)
+        assert wakeup.state == WakeupState.PENDING
+        assert wakeup.due_at > timezone.now()
+        assert wakeup.waiting_because == "It could not be started (ValueError); the worker's log says more."
 
 
 class TestLimits:
