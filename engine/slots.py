@@ -42,7 +42,7 @@ class Slots:
         vain. Who comes meanwhile leaves word, and whoever claims looks once more.
         """
         self._rung.set()
-        while self._rung.is_set() and self._claiming.acquire(blocking=False):
+        while self._rung.is_set() and not self.is_closed and self._claiming.acquire(blocking=False):
             try:
                 self._rung.clear()
                 self._start_all()
@@ -51,7 +51,7 @@ class Slots:
 
     def lend(self, work: Callable[..., object], *arguments: object) -> bool:
         """Do something else in a slot, if one is free; whether one was."""
-        if self._closed.is_set() or not self._take(1):
+        if self.is_closed or not self._take(1):
             return False
         self._begin(work, *arguments)
         return True
@@ -60,8 +60,17 @@ class Slots:
         """Take no more; what has begun goes on."""
         self._closed.set()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it takes no more."""
+        return self._closed.is_set()
+
     def wait(self) -> None:
-        """Until all have ended."""
+        """Take no more, and wait until all have ended; also the run that is being claimed, for it shall have its
+        thread."""
+        self.close()
+        with self._claiming:
+            self._executor.shutdown(wait=False)
         self._executor.shutdown(wait=True)
 
     def _start_all(self) -> None:
@@ -82,9 +91,10 @@ class Slots:
         started = 0
         try:
             with database_turn(begins=True):
-                for run in claim_some(taken) if not self._closed.is_set() else ():
+                runs = claim_some(taken)
+                while not self.is_closed and (run := next(runs, None)):
+                    started += 1  # its slot is the thread's to give back, also should the thread come late
                     self._begin(_see_through, run)
-                    started += 1
         finally:
             self._give(taken - started)
         return started

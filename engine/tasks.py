@@ -14,6 +14,9 @@ HAND_BACK_SECONDS = 10.0
 """After so long, a process that was told to end gives up the runs that still wait for their model; `manage.py up` kills
 it after twenty."""
 
+_delivering = threading.Lock()
+"""One tick of a process at a time speaks to the mail server: a slow one would else take the threads that bells need."""
+
 
 @worker_shutting_down.connect
 def finish(**_details: object) -> None:
@@ -28,7 +31,10 @@ def finish(**_details: object) -> None:
 
 @worker_shutdown.connect
 def wait_for_runs(**_details: object) -> None:
-    """The process has taken its last message; it ends when its runs have."""
+    """The process has taken its last message; it ends when its runs have. Nothing said so before if its consumer broke
+    down, or if it begins anew (HUP)."""
+    if not slots.is_closed:
+        finish()
     slots.wait()
 
 
@@ -67,4 +73,8 @@ def tick() -> None:
 
     with database_turn():
         sweep()
-    deliver_notices()
+    if _delivering.acquire(blocking=False):
+        try:
+            deliver_notices()
+        finally:
+            _delivering.release()

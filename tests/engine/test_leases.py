@@ -189,6 +189,17 @@ class TestHandingBack:
         assert [again.state for again in run_all()] == [RunState.SUCCEEDED]
         assert issue.comments.count() == 1
 
+    def test_also_where_nothing_said_before_that_the_process_ends(self, run: Run, model: FakeModel) -> None:
+        model.seconds = 60
+        thread = in_thread(run)
+        wait_until(lambda: model.requests)
+        tasks.wait_for_runs()
+        assert tasks.slots.is_closed
+        thread.join(PATIENCE_SECONDS)
+        assert not thread.is_alive()
+        run.refresh_from_db()
+        assert run.state == RunState.LOST
+
     def test_one_that_ends_soon_is_finished(self, run: Run, issue: Issue, model: FakeModel) -> None:
         model.seconds = 0.1
         model.meanwhile = tasks.finish

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
+from typing import Any
 
 import pytest
 from django.db import OperationalError
@@ -14,7 +17,7 @@ from issues.models import Company
 from tests import build
 from tests.engine.running import FakeModel, OneByOne
 from tests.engine.test_claiming import mention, quiet_issue
-from tests.engine.test_leases import wait_until
+from tests.engine.test_leases import PATIENCE_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,6 +28,19 @@ def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     taken: list[str] = []
     monkeypatch.setattr(tasks.look, "apply_async", lambda *_args, **_options: taken.append("look"))
     return taken
+
+
+class NoMoreThreads(OneByOne):
+    """As a pool does to which the system gives no further thread: it keeps the first, and says that it cannot."""
+
+    is_full = True
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        future = super().submit(work, *arguments, **options)
+        if self.is_full:
+            self.is_full = False
+            raise RuntimeError("can't start new thread")
+        return future
 
 
 def wake(company: Company, count: int) -> None:
@@ -105,6 +121,44 @@ def test_a_process_that_was_told_to_end_takes_no_more(
     assert not process.lend(lambda: None)
 
 
+def test_what_is_told_to_end_in_the_middle_of_a_look_claims_no_further(
+    company: Company, rings: list[str], model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wake(company, 3)
+    threads = OneByOne()
+    process, whole = Slots(100, threads), claim.claim
+
+    def close_meanwhile(agent_id: int, issue_id: int) -> Run | None:
+        process.close()
+        return whole(agent_id, issue_id)
+
+    monkeypatch.setattr(claim, "claim", close_meanwhile)
+    process.look()
+    threads.do_all()
+    assert (Run.objects.count(), done()) == (1, 1)
+
+
+def test_a_run_that_is_claimed_while_the_process_ends_has_its_thread(
+    company: Company, rings: list[str], model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody would hold it, and its work would wait for the end of its lease."""
+    wake(company, 1)
+    process, whole = Slots(1, ThreadPoolExecutor(1)), claim.claim
+    ending = Thread(target=process.wait)
+
+    def end_meanwhile(agent_id: int, issue_id: int) -> Run | None:
+        ending.start()
+        wait_until(lambda: process.is_closed)
+        ending.join(0.2)  # what would shut the threads too early has done so by then
+        return whole(agent_id, issue_id)
+
+    monkeypatch.setattr(claim, "claim", end_meanwhile)
+    process.look()
+    ending.join(PATIENCE_SECONDS)
+    assert not ending.is_alive()
+    assert done() == 1
+
+
 def test_it_ends_when_its_runs_have_ended(company: Company, rings: list[str], model: FakeModel) -> None:
     wake(company, 2)
     model.seconds = 0.3
@@ -171,6 +225,19 @@ def test_a_run_that_breaks_off_gives_its_slot_back(
         process.look()
         threads.do_all()
     assert process.lend(lambda: None)
+
+
+def test_a_run_whose_thread_comes_late_gives_its_slot_back_once(
+    company: Company, rings: list[str], model: FakeModel
+) -> None:
+    wake(company, 1)
+    threads = NoMoreThreads()
+    process = Slots(1, threads)
+    with pytest.raises(RuntimeError):
+        process.look()
+    threads.do_all()
+    assert done() == 1
+    assert [process.lend(lambda: None) for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize(("slots_free", "in_a_row"), [(256, 10), (100, 10), (50, 5), (9, 1), (1, 1)])

@@ -17,7 +17,7 @@ from django.utils import timezone
 from agents.models import Agent, Routine, RoutineFire, Run, Wakeup, WakeupState
 from agents.services.agents import edit_agent
 from agents.services.wakeups import MOST_BELLS, run_heartbeat
-from engine import doorbell, sweep, tasks
+from engine import doorbell, notices, sweep, tasks
 from engine.claim import CANDIDATES, claim_next
 from engine.sweep import fire_routines, release_forgotten, ring_for_due, wake_scheduled
 from issues.actors import Person
@@ -236,6 +236,25 @@ class TestRoutines:
         monkeypatch.setattr(sweep, "fire_routine", fire)
         fire_routines()
         assert RoutineFire.objects.get().routine.name == "Evening"
+
+
+class TestTheTick:
+    def test_one_that_speaks_to_a_slow_mail_server_leaves_the_letters_of_the_next_to_a_later_one(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begun: list[str] = []
+
+        def deliver() -> None:
+            begun.append("delivery")
+            if begun == ["sweep", "delivery"]:
+                tasks.tick()  # another thread's, meanwhile
+
+        monkeypatch.setattr(notices, "deliver_notices", deliver)
+        monkeypatch.setattr(sweep, "sweep", lambda: begun.append("sweep"))
+        tasks.tick()
+        assert begun == ["sweep", "delivery", "sweep"]
+        tasks.tick()
+        assert begun[3:] == ["sweep", "delivery"]
 
 
 class TestTheDoorbell:
