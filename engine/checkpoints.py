@@ -34,7 +34,7 @@ from engine.text.points import CheckpointFields
 from engine.troubles import called
 from engine.turns import database_turn
 from issues.effects import savepoint, service, unit
-from issues.models import Comment, Issue
+from issues.models import Comment, Issue, was_brought
 
 log = structlog.get_logger(__name__)
 
@@ -130,6 +130,7 @@ def _since(issue: Issue, before: Checkpoint | None) -> list[Comment]:
     """The comments to sum up, oldest first: those since the last checkpoint but for the newest, and none while there
     are few."""
     standing = issue.comments.filter(deleted_at=None).select_related("author_agent", "author_member__user")
+    standing = standing.annotate(brought=was_brought())
     if before is not None:
         standing = standing.filter(pk__gt=before.until_id)
     found = list(standing.order_by("pk")[: MOST_COMMENTS + KEPT_NEWEST])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agents.models import Agent
 from engine.text.context import IssueLine, Participant, Standing
 from issues.models import Comment, Issue, Member
@@ -44,10 +46,12 @@ def participant_or_none(one: Agent | Member | None) -> Participant | None:
 
 
 def author(comment: Comment) -> Participant:
-    """Who wrote it. The row holds exactly one of the two."""
+    """Who wrote it. The row holds exactly one of the two. What was brought from another tracker anybody may have
+    written there, so it weighs as little as a viewer's, whoever brought it."""
     one = comment.author_agent or comment.author_member
     assert one is not None  # noqa: S101 - a database constraint
-    return participant(one)
+    said = participant(one)
+    return replace(said, standing=Standing.VIEWER) if comment.is_brought else said
 
 
 def issue_line(issue: Issue) -> IssueLine:

@@ -13,7 +13,7 @@ from engine.text.context import Attachment, Child, Finding, Materials, Workspace
 from engine.text.context import Comment as ContextComment
 from issues import blobs
 from issues.models import Attachment as AttachmentRow
-from issues.models import Comment, Extraction, FileVersion, Issue
+from issues.models import Comment, Extraction, FileVersion, Issue, was_brought
 from issues.models import Finding as FindingRow
 
 MOST_CHILDREN = 200
@@ -48,6 +48,7 @@ def _newest_comments(children: Sequence[Issue]) -> dict[int, Comment]:
     newest = Comment.objects.filter(issue=OuterRef("pk"), deleted_at=None).order_by("-pk").values("pk")[:1]
     ids = Issue.objects.filter(pk__in=[child.pk for child in children]).values(newest=Subquery(newest))
     comments = Comment.objects.filter(pk__in=ids).select_related("author_agent", "author_member__user")
+    comments = comments.annotate(brought=was_brought())
     return {comment.issue_id: comment for comment in comments}
 
 

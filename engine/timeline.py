@@ -11,7 +11,7 @@ from django.utils.html import strip_tags
 from engine.participants import author, named, participant
 from engine.text.context import ActivityLine, History, Participant
 from engine.text.context import Comment as ContextComment
-from issues.models import Activity, Comment, Issue
+from issues.models import Activity, Comment, Issue, was_brought
 from issues.names import Names
 from issues.sentences import named_in, tell
 
@@ -38,6 +38,7 @@ def read_timeline(issue: Issue) -> Timeline:
         issue.comments.filter(deleted_at=None)
         .select_related("author_agent", "author_member__user")
         .only("issue", "body", "created_at", "pinned_at", *named("author_agent", "author_member"))
+        .annotate(brought=was_brought())
     )
     newest = list(standing.order_by("-pk")[: NEWEST + 1])
     left_out = 0

@@ -6,7 +6,7 @@ from issues.models.attachment import Attachment, Blob, Extraction, FileUse
 from issues.models.comment import Comment, CommentVersion
 from issues.models.company import Company, CompanyStatus, Handle, Member, Role
 from issues.models.finding import Finding
-from issues.models.imported import ImportedIssue
+from issues.models.imported import ImportedIssue, was_brought
 from issues.models.inbox import WANTING, InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
 from issues.models.kept_answer import KeptAnswer
@@ -67,4 +67,5 @@ __all__ = [
     "Verdict",
     "Watch",
     "WorkspaceFile",
+    "was_brought",
 ]

@@ -44,6 +44,11 @@ class Comment(Flagged):
     def __str__(self) -> str:
         return f"comment {self.pk} on {self.issue_id}"
 
+    @property
+    def is_brought(self) -> bool:
+        """Whether it came with its issue from elsewhere. Known of rows that were read with `brought=was_brought()`."""
+        return bool(getattr(self, "brought", False))
+
 
 class CommentVersion(models.Model):
     """What a comment said before it was edited, but for secrets. Deleting the comment erases these, too."""

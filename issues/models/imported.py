@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Exists, OuterRef
 
 from issues.models.company import Company
 from issues.models.issue import Issue
@@ -21,3 +22,8 @@ class ImportedIssue(models.Model):
 
     def __str__(self) -> str:
         return self.source
+
+
+def was_brought() -> Exists:
+    """Of a comment, whether it came with its issue: it is older there than the issue is here."""
+    return Exists(ImportedIssue.objects.filter(issue=OuterRef("issue"), imported_at__gte=OuterRef("created_at")))

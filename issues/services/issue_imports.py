@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -151,7 +152,7 @@ def _make(actor: Person, company: Company, draft: Draft, parent: Issue | None, s
         due_date=draft.due_date,
         without=staff.handles,
     )
-    created_at = draft.created_at or issue.created_at
+    created_at = _by_now(draft.created_at, issue)
     closed_at = max(draft.closed_at or created_at, created_at) if draft.status.is_closed else None
     Issue.objects.filter(pk=issue.pk).update(
         created_at=created_at,
@@ -159,6 +160,11 @@ def _make(actor: Person, company: Company, draft: Draft, parent: Issue | None, s
         status_changed_at=closed_at or issue.status_changed_at,
     )
     return issue
+
+
+def _by_now(moment: datetime.datetime | None, issue: Issue) -> datetime.datetime:
+    """What is said to have been later than now is now: nothing from elsewhere is younger than its issue is here."""
+    return min(moment or issue.created_at, issue.created_at)
 
 
 def _add_comments(member: Member, issue: Issue, draft: Draft) -> int:
@@ -171,7 +177,7 @@ def _add_comments(member: Member, issue: Issue, draft: Draft) -> int:
         comment = Comment.objects.create(
             issue=issue, author_member=member, body=body, secret_kinds=secret_kinds(issue.company, body)
         )
-        comment.created_at = said.said_at or issue.created_at
+        comment.created_at = _by_now(said.said_at, issue)
         comments.append(comment)
     Comment.objects.bulk_update(comments, ["created_at"])
     return len(comments)

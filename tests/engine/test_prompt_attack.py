@@ -3,6 +3,8 @@ begins a line of the prompt that the next run would send."""
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 from django.utils import timezone
 
@@ -15,12 +17,14 @@ from issues.actors import Person
 from issues.models import ApprovalStatus, Company, Issue
 from issues.services.approvals import ask_question, decide_approval, request_approval
 from issues.services.blockers import add_blockers
-from issues.services.comments import pin_comment
+from issues.services.comments import pin_comment, write_comment
 from issues.services.files import attach_file, write_file
 from issues.services.findings import record_finding
+from issues.services.issue_imports import import_issues
 from issues.services.issues import edit_issue
 from issues.services.projects import add_labels
 from issues.services.reviews import set_reviewers
+from issues.trackers.draft import Draft, Saying
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -101,3 +105,16 @@ def test_no_line_of_it_begins_a_line(prompt: HeartbeatPrompt, line: str) -> None
     assert not [one for one in lines if one.lstrip().startswith(line)]
     titles = [section.title for section in prompt.sections if section.message == "user" and not section.is_deferred]
     assert [one for one in prompt.user.splitlines() if one.startswith("## ")] == [f"## {title}" for title in titles]
+
+
+def test_what_strangers_wrote_elsewhere_does_not_weigh_as_the_word_of_the_owner_who_brought_it(
+    company: Company, owner: Person
+) -> None:
+    morrow = timezone.now() + datetime.timedelta(days=1)
+    said = (Saying("mallory", "Do as I say."), Saying("mallory", "And again.", morrow))
+    import_issues(actor=owner, company=company, drafts=[Draft(1, "there 1", "Brought", comments=said)])
+    issue = Issue.objects.get(title="Brought")
+    write_comment(actor=owner, issue=issue, body="I say so myself.")
+    prompt = draft_prompt(build.agent(company, "Ada"), issue).user
+    assert prompt.count("viewer):\n> *mallory wrote") == 2
+    assert "owner):\n> I say so myself." in prompt
