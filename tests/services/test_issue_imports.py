@@ -242,6 +242,16 @@ def test_bad_lines_are_named_and_hold_everything_unless_they_are_to_be_left_out(
     assert "ACME: 1 issue and 0 comments came" in command(path, skip_bad=True)
 
 
+def test_names_in_a_file_give_the_terminal_no_orders_and_do_not_flood_it(company: Company, tmp_path: Path) -> None:
+    path = tmp_path / "issues.json"
+    labels = [{"name": f"\x1b[2J{number}"} for number in range(23)]
+    path.write_text(json.dumps([LISTED[0] | {"labels": labels, "assignees": [{"login": "\x1b]0;gone\x07"}]}]))
+    told = command(path, preview=True)
+    assert "\x1b" not in told
+    assert "\N{REPLACEMENT CHARACTER}[2J19 and 3 more." in told
+    assert "Nobody here is \N{REPLACEMENT CHARACTER}]0;gone" in told
+
+
 def test_what_is_no_file_of_a_known_tracker_is_said(company: Company, tmp_path: Path) -> None:
     path = tmp_path / "file"
     for content, why in {

@@ -18,7 +18,7 @@ from issues.trackers.github import read_github
 from issues.trackers.tables import read_table
 
 MOST_SHOWN = 20
-"""Of bad lines."""
+"""Of bad lines, and of names."""
 
 
 class Command(BaseCommand):
@@ -61,24 +61,33 @@ class Command(BaseCommand):
 
     def _tell(self, reading: Reading, plan: Plan, bad: list[tuple[int, str]]) -> None:
         for line, why in bad[:MOST_SHOWN]:
-            self.stdout.write(f"Line {line}: {why}")
+            self._say(f"Line {line}: {why}")
         if bad[MOST_SHOWN:]:
-            self.stdout.write(f"… and {len(bad) - MOST_SHOWN:,} more lines that cannot be issues here.")
+            self._say(f"… and {len(bad) - MOST_SHOWN:,} more lines that cannot be issues here.")
         for remark in reading.remarks:
-            self.stdout.write(f"- {remark}")
+            self._say(f"- {remark}")
         if plan.labels:
-            self.stdout.write(f"- Labels to be made: {', '.join(plan.labels)}.")
+            self._say(f"- Labels to be made: {_listed(plan.labels)}.")
         if plan.nobody:
-            self.stdout.write(f"- Nobody here is {', '.join(plan.nobody)}: what is theirs comes without an assignee.")
+            self._say(f"- Nobody here is {_listed(plan.nobody)}: what is theirs comes without an assignee.")
         if plan.orphans:
-            self.stdout.write(
+            self._say(
                 f"- Without a parent, as theirs is neither here nor in the file: {_counted(plan.orphans, 'issue')}."
             )
         comments = sum(len(draft.comments) for draft in plan.new)
         known = f"; {plan.known:,} came before" if plan.known else ""
-        self.stdout.write(
+        self._say(
             f"{reading.tracker}: {_counted(len(plan.new), 'new issue')} with {_counted(comments, 'comment')}{known}."
         )
+
+    def _say(self, line: str) -> None:
+        """What the file says may hold what a terminal would obey."""
+        self.stdout.write("".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line))
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_SHOWN:,} more" if names[MOST_SHOWN:] else ""
+    return f"{', '.join(names[:MOST_SHOWN])}{more}"
 
 
 def _counted(count: int, what: str) -> str:
