@@ -33,7 +33,8 @@ class Slots:
         self._executor = executor
         self._rung = threading.Event()
         self._claiming = threading.Lock()
-        self._closed = threading.Event()
+        self.is_closed = False
+        """Whether it takes no more. Without a lock: signals set it, in the middle of whatever."""
 
     def look(self) -> None:
         """Start what there is to start, as far as slots are free. Returns when it has started.
@@ -58,12 +59,7 @@ class Slots:
 
     def close(self) -> None:
         """Take no more; what has begun goes on."""
-        self._closed.set()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether it takes no more."""
-        return self._closed.is_set()
+        self.is_closed = True
 
     def wait(self) -> None:
         """Take no more, and wait until all have ended; also the run that is being claimed, for it shall have its
@@ -136,4 +132,6 @@ def _see_through(run: Run) -> None:
     checkpoint_after(run)
 
 
-slots = Slots(settings.WORKER_SLOTS, ThreadPoolExecutor(settings.WORKER_SLOTS, thread_name_prefix="slot"))
+# A process with no slots takes no runs; it still ticks, and goes on with those of others.
+_threads = ThreadPoolExecutor(max(1, settings.WORKER_SLOTS), thread_name_prefix="slot")
+slots = Slots(settings.WORKER_SLOTS, _threads)
