@@ -42,17 +42,22 @@ async def open_application() -> Application:
     manager = StreamableHTTPSessionManager(
         app=_server(), json_response=True, stateless=True, max_request_body_size=MOST_BYTES
     )
-    opened = asyncio.Event()
+    opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     _living.add(asyncio.create_task(_live(manager, opened)))
-    await opened.wait()
+    await opened
     return manager.handle_request
 
 
-async def _live(manager: StreamableHTTPSessionManager, opened: asyncio.Event) -> None:
-    """Hold what answers requests open, until the loop's end cancels this."""
-    async with manager.run():
-        opened.set()
-        await asyncio.get_running_loop().create_future()
+async def _live(manager: StreamableHTTPSessionManager, opened: asyncio.Future[None]) -> None:
+    """Hold what answers requests open, until the loop's end cancels this. Whoever waits for that hears of a failure."""
+    try:
+        async with manager.run():
+            opened.set_result(None)
+            await asyncio.get_running_loop().create_future()
+    except Exception as error:
+        if opened.done():
+            raise
+        opened.set_exception(error)
 
 
 _living: set[asyncio.Task[None]] = set()

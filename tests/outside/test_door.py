@@ -169,6 +169,15 @@ def test_what_keeps_the_api_from_answering_is_said_at_the_door(answered: Any, to
     assert (sent[0]["status"], dict(sent[0]["headers"]).get(b"retry-after")) == told
 
 
+def test_a_protocol_that_cannot_be_opened_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_manager: object) -> None:
+        raise RuntimeError("it does not open")
+
+    monkeypatch.setattr(protocol.StreamableHTTPSessionManager, "run", fail)
+    with pytest.raises(RuntimeError, match="it does not open"):
+        asyncio.run(asyncio.wait_for(protocol.open_application(), 30))
+
+
 def test_a_fault_of_ours_tells_nothing_of_itself(rpc: Rpc, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(*_: Any) -> None:
         raise RuntimeError("the inside")
