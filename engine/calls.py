@@ -16,6 +16,7 @@ from agents.services.spending import NOTHING, Cost
 from engine.ceiling import microdollars
 from engine.routing import Route, masked
 from issues.models import Company
+from issues.prepared import Prepared
 
 
 def write_calls(
@@ -54,7 +55,8 @@ def figures(run: Run, usages: Sequence[Usage], route: Route, entry: ModelEntry) 
 
     What it had is read anew: the object may hold what a transaction wrote that the database took back.
     """
-    had = Run.objects.only(*_FIGURES).filter(pk=run.pk).first() or Run()
+    [found] = _had.rows(run.pk) or [()]
+    had = Run(**dict(zip(_FIGURES, found, strict=False)))
     total = sum(usages, Usage())
     cost = cost_of(usages, entry).microdollars
     had_calls = bool(had.model)
@@ -75,6 +77,7 @@ def figures(run: Run, usages: Sequence[Usage], route: Route, entry: ModelEntry) 
 _FIGURES = (
     "provider", "model", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_microdollars",
 )  # fmt: skip
+_had = Prepared(lambda run: Run.objects.filter(pk=run).values_list(*_FIGURES))
 
 
 def _row(

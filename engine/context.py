@@ -29,6 +29,7 @@ from engine.timeline import read_timeline
 from issues.effects import service
 from issues.models import Approval, ApprovalStatus, Comment, Company, Issue, Member
 from issues.policies import Relation, agent_standing
+from issues.prepared import Prepared
 from issues.services.transitions import outstanding_reviewers
 from issues.sources import WakeupSource
 
@@ -59,7 +60,7 @@ def build_context(
     there = read_inventory(agent, issue)
     allowed = allowed_verbs(actor, issue)
     entry = _model(agent, route)
-    timeline = read_timeline(issue)
+    timeline = read_timeline(issue, there)
     last = _last_run(agent, issue, run)
     trigger = shown.Trigger(tuple(_wakeup(wakeup, issue) for wakeup in wakeups), timeline.agents_comments)
     return shown.HeartbeatContext(
@@ -261,10 +262,20 @@ def _skills(agent: Agent) -> tuple[shown.Skill, ...]:
 
 def _last_run(agent: Agent, issue: Issue, run: Run | None) -> Run | None:
     """This agent's newest ended run here: what became of its actions stands in the next prompt."""
-    ended = Run.objects.filter(agent=agent, issue=issue, applied_at__isnull=False)
-    if run is not None and run.pk is not None:
-        ended = ended.exclude(pk=run.pk)
-    return ended.only("hint", "prompt_facts").prefetch_related("actions").order_by("-pk").first()
+    present = run.pk if run is not None and run.pk is not None else 0
+    for (ended,) in _last_ended.rows(agent.pk, issue.pk, present):
+        return Run.objects.only("hint", "prompt_facts").prefetch_related("actions").get(pk=ended)
+    return None
+
+
+_last_ended = Prepared(
+    lambda agent, issue, present: (
+        Run.objects.filter(agent=agent, issue=issue, applied_at__isnull=False)
+        .exclude(pk=present)
+        .order_by("-pk")
+        .values_list("pk")[:1]
+    )
+)
 
 
 def _past_actions(last: Run | None) -> tuple[shown.PastAction, ...]:

@@ -13,6 +13,7 @@ from issues.models import (
     ApprovalStatus,
     Attachment,
     Blocker,
+    Comment,
     Finding,
     Issue,
     Reviewer,
@@ -24,6 +25,7 @@ from issues.prepared import Prepared
 class Kept(StrEnum):
     """What may be there: on the issue, then with the agent."""
 
+    COMMENTS = "comments"
     REVIEWERS = "reviewers"
     LABELS = "labels"
     BLOCKERS = "blockers"
@@ -40,6 +42,7 @@ class Kept(StrEnum):
 
 
 _ON_ISSUE: dict[Kept, Callable[[int], QuerySet[Model]]] = {
+    Kept.COMMENTS: lambda issue: Comment.objects.filter(issue=issue, deleted_at=None),
     Kept.REVIEWERS: lambda issue: Reviewer.objects.filter(issue=issue),
     Kept.LABELS: lambda issue: Issue.labels.through.objects.filter(issue=issue),
     Kept.BLOCKERS: lambda issue: Blocker.objects.filter(issue=issue),

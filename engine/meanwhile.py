@@ -10,6 +10,7 @@ from agents.models import AgentStatus, Run
 from engine.verbs.base import Request, Verb
 from issues.models import Activity, ActorKind, Issue, Verdict
 from issues.models.issue import CLOSED
+from issues.prepared import Prepared
 from issues.refusals import Conflict
 
 SEEN = "lines_of_people"
@@ -24,8 +25,15 @@ _REWORDED = frozenset({"issue.edited", "comment.written"})
 def lines_of_people(run: Run) -> list[int]:
     """The newest lines of activity by people on the run's issue, as ids, newest first. Ids and not times tell what came
     later: clocks differ and are set, and a transaction may end long after its lines were written."""
-    lines = Activity.objects.filter(issue=run.issue_id, actor_kind=ActorKind.USER).order_by("-pk")
-    return list(lines.values_list("pk", flat=True)[:LOOK_BACK])
+    assert run.issue_id is not None  # noqa: S101 - it was claimed for one
+    return [line for (line,) in _newest_of_people.rows(run.issue_id)]
+
+
+_newest_of_people = Prepared(
+    lambda issue: (
+        Activity.objects.filter(issue=issue, actor_kind=ActorKind.USER).order_by("-pk").values_list("pk")[:LOOK_BACK]
+    )
+)
 
 
 @dataclass

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.utils.html import strip_tags
 
+from engine.inventory import Kept
 from engine.participants import author, named, participant
 from engine.text.context import ActivityLine, History, Participant
 from engine.text.context import Comment as ContextComment
@@ -32,15 +33,16 @@ class Timeline:
     agents_comments: int
 
 
-def read_timeline(issue: Issue) -> Timeline:
-    """Read it in a fixed number of queries, however long it is: three, or six beyond what a prompt could show."""
+def read_timeline(issue: Issue, there: Collection[Kept]) -> Timeline:
+    """Read it in a fixed number of queries, however long it is: three, or six beyond what a prompt could show. `there`
+    tells whether there are comments."""
     standing = (
         issue.comments.filter(deleted_at=None)
         .select_related("author_agent", "author_member__user")
         .only("issue", "body", "created_at", "pinned_at", *named("author_agent", "author_member"))
         .annotate(brought=was_brought())
     )
-    newest = list(standing.order_by("-pk")[: NEWEST + 1])
+    newest = list(standing.order_by("-pk")[: NEWEST + 1]) if Kept.COMMENTS in there else []
     left_out = 0
     kept = newest
     if len(newest) > NEWEST:

@@ -106,11 +106,11 @@ def reserve(run: Run, worst: Cost, *, starts_run: bool) -> None:
 def reserve_rest(run: Run, worst: Cost) -> None:
     """Set aside what is missing to `worst`, when the call to come turns out dearer than what is held for it. The caller
     holds the run's row. Raises OverBudget."""
-    held = Reservation.objects.filter(run=run).first() or Reservation()
-    tokens = max(0, worst.tokens - held.tokens)
+    [(held_tokens, held_microdollars)] = _held.rows(run.pk) or [(0, 0)]
+    tokens = max(0, worst.tokens - held_tokens)
     money = None
     if worst.microdollars is not None:
-        money = max(0, worst.microdollars - held.microdollars)
+        money = max(0, worst.microdollars - held_microdollars)
     if tokens or money:
         reserve(run, Cost(tokens, money), starts_run=False)
 
@@ -240,6 +240,7 @@ def _budgets(run: Run) -> _Budgets:
     return {budget.agent_id: budget for budget in applying}
 
 
+_held = Prepared(lambda run: Reservation.objects.filter(run=run).values_list("tokens", "microdollars"))
 _any_budget = Prepared(lambda company: Budget.objects.filter(company=company).values_list("pk")[:1])
 
 
