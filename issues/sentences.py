@@ -323,7 +323,7 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "company.founded": _plain("founded the company", "home"),
     "company.changed": _plain("changed the company's settings", "edit"),
     "company.imported": _plain("made the company from an export", "home"),
-    "issues.imported": _plain("brought issues from elsewhere", "file"),
+    "issue.imported": _plain("brought issues from elsewhere", "file"),
     "company.exported": _plain("took the company's data along", "file"),
     "company.paused": _plain("paused the company", "pause"),
     "company.resumed": _plain("resumed the company", "play"),

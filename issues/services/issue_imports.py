@@ -126,7 +126,7 @@ def bring_issues(*, actor: Actor, company: Company, drafts: Sequence[Draft]) -> 
             ImportedIssue.objects.create(company=company, source=draft.source, issue=issue)
             made += 1
         if made:
-            record(actor, "issues.imported", company, count=made)
+            record(actor, "issue.imported", company, count=made)
     return made, comments
 
 

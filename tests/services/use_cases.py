@@ -137,7 +137,7 @@ USE_CASES: dict[Service, UseCase] = {
         lambda w, a: {"company": w.company, "drafts": [Draft(1, "elsewhere 1", "From elsewhere")]},
         BOARD,
         DENY,
-        "issues.imported",
+        "issue.imported",
     ),
     companies.pause_company: UseCase(lambda w, a: {"company": w.company}, BOARD, DENY, "company.paused"),
     companies.resume_company: UseCase(
