@@ -62,24 +62,42 @@ def act(*, actor: Person | Worker, issue: Issue, reply: AgentReply) -> Acted:
 Done = TypeVar("Done")
 
 
-def do_as_verbs(actor: Actor, issue: Issue | None, verbs: Sequence[tuple[str, str]], do: Callable[[], Done]) -> Done:
-    """Do by a call of its own what these verbs do on the issue (None: the run's), each with its argument. In an agent's
-    run they count as verbs: under the run's caps, all or none, and in its ledger, denied ones too. A person has no
-    caps, and an agent that acts outside of any run has no ledger: both just do it.
+def do_as_verbs(
+    actor: Actor, issue: Issue | None, verbs: Sequence[tuple[str, str]], do: Callable[[Actor], Done]
+) -> Done:
+    """Do by a call of its own what these verbs do on the issue (None: the run's), each with its argument. A person has
+    no caps and just does it. For an agent they count as verbs: under the caps of its run, all or none, and in that
+    run's ledger, denied ones too. Without a run the call is one of its own, as in `act`.
 
-    Raises what `do` raises, and Forbidden over a cap.
+    `do` is given who does it: the agent in that run. Raises what it raises, Forbidden over a cap, and what `act` does
+    where no run may begin.
     """
-    if not isinstance(actor, Worker) or actor.run is None or not verbs:
-        return do()
-    done = _do_as_verbs(actor, actor.run, issue or actor.home, verbs, do)
+    if not isinstance(actor, Worker) or not verbs:
+        return do(actor)
+    if actor.run is not None:
+        done = _do_as_verbs(actor, actor.run, issue or actor.home, verbs, do)
+    else:
+        done = _do_in_own_run(actor, issue, verbs, do)
     if isinstance(done, Forbidden):
         raise done
     return done
 
 
 @service
+def _do_in_own_run(
+    actor: Worker, issue: Issue | None, verbs: Sequence[tuple[str, str]], do: Callable[[Actor], Done]
+) -> Done | Forbidden:
+    if issue is None:
+        raise Conflict("An agent does this in a run alone.", "Claim the issue first that calls for it.")
+    run = check_out(actor=actor, issue=issue, delivering=False)
+    done = _do_as_verbs(worker_for(actor.agent, run), run, issue, verbs, do)
+    release(actor=actor, issue=issue)
+    return done
+
+
+@service
 def _do_as_verbs(
-    actor: Worker, run: Run, issue: Issue | None, verbs: Sequence[tuple[str, str]], do: Callable[[], Done]
+    actor: Worker, run: Run, issue: Issue | None, verbs: Sequence[tuple[str, str]], do: Callable[[Actor], Done]
 ) -> Done | Forbidden:
     if issue is None:
         raise Conflict("The run's issue was deleted.")
@@ -93,7 +111,7 @@ def _do_as_verbs(
         for verb, _ in verbs:
             check_cap(issue.company, BY_NAME[verb], before.used[verb])
         with savepoint():
-            done = do()
+            done = do(actor)
         outcome, reason = ActionOutcome.APPLIED, ""
     except Forbidden as refusal:
         done, outcome, reason = refusal, ActionOutcome.DENIED, str(refusal)

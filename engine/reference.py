@@ -52,8 +52,8 @@ refuses the whole call, before anything is done. Under an `Idempotency-Key` it i
 
 A person acts with the rights of their role, without approvals and caps; what an agent keeps for itself or makes as its
 work is not for them. An agent acts in the run of its key or its checkout, whose caps and depth hold from call to call,
-and in which what it does by the API's other calls counts as the verb that does the same. Without either, each call of
-`actions` is a run of its own, and other calls are bounded by policy alone.
+and in which what it does by the API's other calls counts as the verb that does the same. Without either, each call that
+acts is a run of its own.
 
 At `/mcp` each verb is a tool, with `args` and `body` as above: see [agents from outside](outside-agents.md).
 """

@@ -86,7 +86,7 @@ def check_out(*, actor: Actor, issue: Issue, agent: Agent | None = None, deliver
     worker = Agent.objects.select_for_update(no_key=True).get(pk=worker.pk)
     held = issue.runs.live().select_related("agent").first()
     if held is not None:
-        raise held_by(held)
+        raise held_by(held, asked_by=worker)
     reason = why_no_start(company, worker, list(company.runs.live().values_list("agent", flat=True)))
     reason = reason or why_installation_full(Run.objects.live().count() if settings.MAX_RUNS else 0)
     if reason is not None:
@@ -188,21 +188,24 @@ def consume_wakeups(run: Run) -> None:
     )
 
 
-def held_by(run: Run) -> Conflict:
-    """The refusal for an issue that a run holds: by whom, since when."""
+def held_by(run: Run, *, asked_by: Agent | None = None) -> Conflict:
+    """The refusal for an issue that a run holds: by whom, since when. An agent that holds it itself is told so: it may
+    have lost the answer to its claim."""
+    is_own = asked_by == run.agent and run.adapter == Adapter.EXTERNAL
     return CheckedOut(
         f"{run.agent} holds this issue since {run.created_at:%Y-%m-%d %H:%M} UTC.",
         holder=run.agent.handle,
         since=run.created_at,
         run_id=run.pk,
+        hint="It is this agent's own checkout: go on, or release it." if is_own else "Wait until it is released.",
     )
 
 
 class CheckedOut(Conflict):
     """The issue is checked out."""
 
-    def __init__(self, reason: str, *, holder: str, since: datetime.datetime, run_id: int) -> None:
-        super().__init__(reason, "Wait until it is released.")
+    def __init__(self, reason: str, *, holder: str, since: datetime.datetime, run_id: int, hint: str) -> None:
+        super().__init__(reason, hint)
         self.holder = holder
         self.since = since
         self.run_id = run_id

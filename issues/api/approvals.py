@@ -128,7 +128,7 @@ class IssueRequests(Resource):
             scope.actor,
             issue,
             [("request-approval", form["title"])],
-            lambda: request_approval(actor=scope.actor, issue=issue, **form),
+            lambda actor: request_approval(actor=actor, issue=issue, **form),
         )
 
 
@@ -141,7 +141,7 @@ class IssueQuestions(Resource):
             scope.actor,
             issue,
             [("ask", form["question"])],
-            lambda: ask_question(actor=scope.actor, issue=issue, **form),
+            lambda actor: ask_question(actor=actor, issue=issue, **form),
         )
 
 

@@ -45,7 +45,7 @@ class Blockers(Resource):
             scope.actor,
             issue,
             [("blocked-by", ", ".join(form["blockers"]))],
-            lambda: add_blockers(actor=scope.actor, issue=issue, blockers=blockers),
+            lambda actor: add_blockers(actor=actor, issue=issue, blockers=blockers),
         )
 
 
@@ -59,5 +59,5 @@ class BlockerItem(Resource):
             scope.actor,
             issue,
             [("unblock", blocker)],
-            lambda: remove_blockers(actor=scope.actor, issue=issue, blockers=[ended]),
+            lambda actor: remove_blockers(actor=actor, issue=issue, blockers=[ended]),
         )

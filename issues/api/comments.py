@@ -86,7 +86,7 @@ class Comments(Resource):
             scope.actor,
             issue,
             _verbs(scope.actor, issue),
-            lambda: write_comment(actor=scope.actor, issue=issue, body=form["body"], without=without),
+            lambda actor: write_comment(actor=actor, issue=issue, body=form["body"], without=without),
         )
         mentioned = mentioned_in(scope.company, comment.body)
         vars(comment).update(unknown=mentioned.unknown, ambiguous=mentioned.ambiguous)

@@ -103,6 +103,6 @@ class IssueVerdict(Resource):
             scope.actor,
             issue,
             [("review", verdict.value)],
-            lambda: give_verdict(actor=scope.actor, issue=issue, verdict=verdict, note=note),
+            lambda actor: give_verdict(actor=actor, issue=issue, verdict=verdict, note=note),
         )
         return issue_whole(scope, identifier)

@@ -94,7 +94,7 @@ class Issues(Resource):
             scope.actor,
             fields.get("parent"),
             [("create-issue", form["title"])],
-            lambda: create_issue(actor=scope.actor, company=scope.company, **fields),
+            lambda actor: create_issue(actor=actor, company=scope.company, **fields),
         )
         issue = as_whole(issue, labels=fields.get("labels", ()), blockers=fields.get("blockers", ()))
         return Answer(issue, headers={"ETag": etag(issue)})
@@ -133,7 +133,7 @@ class IssueItem(Resource):
                 scope.actor,
                 issue,
                 [(verb, f"{_written(form[field])} on {identifier}") for field, verb in _VERBS.items() if field in form],
-                lambda: change_issue(actor=scope.actor, issue=issue, if_version=version, **fields),
+                lambda actor: change_issue(actor=actor, issue=issue, if_version=version, **fields),
             )
         except Stale as stale:
             return _with_current(stale, issue_whole(scope, identifier))

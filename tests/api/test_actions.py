@@ -32,6 +32,7 @@ from issues.models import (
 )
 from issues.rights import Right
 from issues.services.approvals import decide_approval
+from issues.services.companies import change_company
 from issues.services.keys import create_run_key
 from issues.services.policy import change_policy, set_cap
 from tests import build
@@ -47,6 +48,11 @@ KEY = {"Idempotency-Key": "order-66"}
 def issue(company: Company, ada: Agent) -> Issue:
     """ACME-1, Ada's."""
     return build.issue(company, "The whole", assignee=ada)
+
+
+@pytest.fixture
+def bob(company: Company) -> Agent:
+    return build.agent(company, "Bob")
 
 
 def outcomes(answer: Answer) -> list[tuple[str, str]]:
@@ -233,9 +239,44 @@ class TestAgents:
         assert Activity.objects.filter(kind="action.refused", issue=other).count() == 2
         assert Issue.objects.filter(parent=issue).count() == 1
 
-    def test_outside_of_a_checkout_other_doors_are_as_for_anybody(self, ada_api: Api, issue: Issue) -> None:
+    def test_outside_of_a_checkout_a_call_of_another_door_is_a_run_of_its_own_too(
+        self, ada_api: Api, issue: Issue
+    ) -> None:
         assert ada_api.post("issues", {"title": "A part", "parent": "ACME-1"}).status == 201
-        assert not RunAction.objects.exists()
+        assert ada_api.post("issues/ACME-1/comments", {"body": "A word."}).status == 201
+        rows = RunAction.objects.order_by("run").values_list("verb", "outcome", "run__state")
+        assert list(rows) == [("create-issue", "applied", "succeeded"), ("comment-on", "applied", "succeeded")]
+        comment = Comment.objects.get()
+        assert comment.run == Run.objects.latest("pk")
+
+    def test_so_words_alone_cannot_go_round_the_rate_of_runs(self, ada_api: Api, bob: Agent, company: Company) -> None:
+        change_company(actor=build.owner_of(company), company=company, runs_per_hour=3)
+        build.issue(company, "Somebody else's", assignee=bob)
+        said = [ada_api.post("issues/ACME-1/comments", {"body": "@bob, look."}) for _ in range(5)]
+        assert [answer.status for answer in said] == [201] * 3 + [409] * 2
+        assert "in an hour" in said[-1]["detail"]
+        assert Comment.objects.count() == 3
+
+    def test_what_is_denied_there_stands_in_the_ledger(self, ada_api: Api, founder: Person, issue: Issue) -> None:
+        change_policy(actor=founder, company=issue.company, permission=Right.PRIORITY, grant=Grant.DENY)
+        assert ada_api.patch("issues/ACME-1", {"priority": "high"}).status == 403
+        row = RunAction.objects.select_related("run").get()
+        assert (row.verb, row.outcome, row.run.state) == ("priority", "denied", RunState.SUCCEEDED)
+
+    def test_an_issue_under_no_other_is_opened_from_one_that_is_held(
+        self, ada_api: Api, founder: Person, issue: Issue
+    ) -> None:
+        change_policy(actor=founder, company=issue.company, permission=Right.CREATE_ISSUE, grant=Grant.ALLOW)
+        refused = ada_api.post("issues", {"title": "Out of nothing"})
+        assert (refused.status, refused["hint"]) == (409, "Claim the issue first that calls for it.")
+        ada_api.post("issues/ACME-1/checkout")
+        assert ada_api.post("issues", {"title": "Out of something"}).status == 201
+
+    def test_who_claims_what_it_holds_already_is_told_so(self, ada_api: Api, issue: Issue) -> None:
+        run = ada_api.post("issues/ACME-1/checkout")["run"]
+        again = ada_api.post("issues/ACME-1/checkout")
+        assert (again.status, again["run"]) == (409, run)
+        assert again["hint"] == "It is this agent's own checkout: go on, or release it."
 
     def test_what_was_tried_in_vain_stands_in_the_timeline_with_its_run(self, ada_api: Api, issue: Issue) -> None:
         run = ada_api.post("issues/ACME-1/checkout")["run"]
