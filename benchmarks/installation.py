@@ -42,6 +42,7 @@ class Installation:
         return os.environ | {
             "TRIMUS_DATA_DIR": str(self.folder),
             "TRIMUS_PORT": str(self.port),
+            "TRIMUS_API_CALLS_PER_SECOND": "0",
             "DJANGO_SETTINGS_MODULE": "trimus.settings",
         }
 

@@ -11,7 +11,9 @@ import hypothesis
 import pytest
 from django.db import connection
 
-from tests import machine, sharing, templates
+from issues.actors import Person
+from issues.models import Company
+from tests import build, machine, sharing, templates
 from tests.emptying import empty_by_deleting
 
 # No deadlines: a busy machine is not a failure. `make fuzz` takes the long one.
@@ -92,6 +94,22 @@ def quick_flush() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         empty_by_deleting(patch)
         yield
+
+
+@pytest.fixture
+def founded(db: None) -> tuple[Company, Person]:
+    """A company and its founder, as a test has them unless its folder has others."""
+    return build.company_with_founder()
+
+
+@pytest.fixture
+def company(founded: tuple[Company, Person]) -> Company:
+    return founded[0]
+
+
+@pytest.fixture
+def founder(founded: tuple[Company, Person]) -> Person:
+    return founded[1]
 
 
 @pytest.fixture

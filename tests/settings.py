@@ -11,6 +11,8 @@ atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 
 # The environment, not the settings below: servers that tests start inherit it.
 os.environ["TRIMUS_DATA_DIR"] = _folder
+# Tests call faster than anybody may.
+os.environ["TRIMUS_API_CALLS_PER_SECOND"] = "0"
 for _name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TRIMUS_LLM_BASE_URL", "CELERY_BROKER_URL", "TRIMUS_STATIC_DIR"):
     os.environ[_name] = ""
 

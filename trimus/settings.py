@@ -283,12 +283,16 @@ LOGGING = {
 
 # --- REST API (rest_framework, drf_spectacular)
 
+# Of one key, or of one person's sessions, in each web process; ten seconds' worth at once. 0 is no limit.
+API_CALLS_PER_SECOND = env.float("TRIMUS_API_CALLS_PER_SECOND", default=20.0)
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "agents.api.authentication.KeyAuthentication",
         "agents.api.authentication.BrowserAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["issues.rest.permissions.HasActor"],
+    "DEFAULT_THROTTLE_CLASSES": ["issues.rest.rates.CallRate"],
     "DEFAULT_PARSER_CLASSES": ["issues.rest.bodies.JsonBody"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -16,6 +16,7 @@ from agents.services.runs import EXTERNAL_LEASE, touch_external
 from issues.actors import Actor, Person, Worker
 from issues.models import KeyScope, User
 from issues.refusals import Forbidden
+from issues.rest.rates import count_as
 from issues.services.keys import find_key
 
 RENEW_AFTER = EXTERNAL_LEASE / 15
@@ -40,6 +41,7 @@ class KeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed("This key is unknown, has expired, or was revoked.")
         if key.scope == KeyScope.READ and request.method not in SAFE_METHODS:
             raise Forbidden("This key only reads.", "Make one that writes, too.")
+        count_as(request, f"key {key.pk}")
         if key.user is not None:
             if not key.user.is_active:
                 raise AuthenticationFailed("This account is closed.")
@@ -60,6 +62,7 @@ class BrowserAuthentication(SessionAuthentication):
             return None
         user = found[0]
         assert isinstance(user, User)  # noqa: S101 - there is one model of users
+        count_as(request, f"user {user.pk}")
         return user, Person(user)
 
 

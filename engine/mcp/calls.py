@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from issues.rest.once import HEADER
+from issues.rest.rates import ADMITTED
 from trimus.buffering import Application, Message, Scope
 
 _PASSED_ON = (b"host", b"authorization", b"user-agent")
@@ -62,34 +64,46 @@ class Caller:
     api: Api
     scope: Scope
 
+    @property
+    def admitted(self) -> Caller:
+        """The same, let in: what it calls is part of one request, which is not refused halfway for its rate."""
+        return replace(self, scope={**self.scope, ADMITTED: True})
+
     async def get(self, path: str, **query: Any) -> Any:
         """What is at the path. Parameters that are None are left out. Refused otherwise."""
         return _read(await self.ask("GET", path, query=query))
 
-    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """What came of it. Refused otherwise."""
-        return _read(await self.ask("POST", path, body=body or {}))
+    async def post(self, path: str, body: Mapping[str, Any] | None = None, *, once: str | None = None) -> Any:
+        """What came of it; under a name to do it `once` by, what came of it the first time. Refused otherwise."""
+        return _read(await self.ask("POST", path, body=body or {}, once=once))
 
     async def ask(
-        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        once: str | None = None,
     ) -> Answer:
         """The answer, whatever it is. A client that goes away does not stop what it has asked for: the thread would
         wait for ever on somebody to take its answer, and what is begun is done whole."""
-        call = asyncio.create_task(self._answer(method, path, query or {}, body))
+        content = b"" if body is None else json.dumps(body).encode()
+        call = asyncio.create_task(self._answer(self._scope(method, path, query or {}, content, once), content))
         self.api.under_way.add(call)
         call.add_done_callback(self.api.under_way.discard)
         return await asyncio.shield(call)
 
-    async def _answer(self, method: str, path: str, query: Mapping[str, Any], body: Mapping[str, Any] | None) -> Answer:
-        content = b"" if body is None else json.dumps(body).encode()
+    async def _answer(self, scope: Scope, content: bytes) -> Answer:
         exchange = _Exchange(content)
         async with self.api.turns:
-            await self.api.pages(self._scope(method, path, query, content), exchange.receive, exchange.send)
+            await self.api.pages(scope, exchange.receive, exchange.send)
         return Answer(exchange.status, exchange.headers, b"".join(exchange.parts))
 
-    def _scope(self, method: str, path: str, query: Mapping[str, Any], content: bytes) -> Scope:
+    def _scope(self, method: str, path: str, query: Mapping[str, Any], content: bytes, once: str | None) -> Scope:
         headers = [(name, value) for name, value in self.scope["headers"] if name in _PASSED_ON]
         headers += [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+        headers += [] if once is None else [(HEADER.lower().encode(), once.encode())]
         given = {name: value for name, value in query.items() if value is not None}
         address = f"/api/{path}"
         return {

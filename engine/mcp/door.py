@@ -6,9 +6,7 @@ Each request stands for itself: there is no session, no stream and nothing kept 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-import math
 import re
 from http import HTTPStatus
 from importlib import import_module
@@ -18,8 +16,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from rest_framework.response import Response
 
-from engine.mcp.calls import Answer, Api, Caller
-from engine.mcp.rates import Rates
+from engine.mcp.calls import Answer, Api
 from issues.rest.problems import MEDIA_TYPE, problem
 from trimus.buffering import Application, Receive, Scope, Send
 
@@ -35,36 +32,23 @@ class Door:
     """The application at `/mcp`. `pages` serves the API; half of its threads at most answer calls from here."""
 
     def __init__(self, pages: Application) -> None:
-        self.rates = Rates()
         self._api = Api(pages, at_once=max(1, settings.WEB_THREADS // 2))
         self._opening: asyncio.Task[Application] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request in, or answer why not. Whether the key is good, the API says."""
+        """Let the request in, or answer why not. Whether the key is good and may call again so soon, the API says."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         refused = _unfit(scope["method"], headers) or _keyless(headers)
         if refused is not None:
             await _send(send, _plain(refused))
             return
         caller = self._api.caller(scope)
-        refusal = await self._look_at(caller, headers)
-        if refusal is not None:
-            await _send(send, refusal)
-            return
-        application = await self._opened()
-        await application({**scope, CALLER: caller}, receive, send)
-
-    async def _look_at(self, caller: Caller, headers: dict[bytes, str]) -> Answer | None:
-        """Why this caller does not come in. Counted are those whose key is good: anything can be made up."""
         me = await caller.ask("GET", "me")
         if me.is_refusal:
-            return me
-        wait = self.rates.take(_fingerprint(headers[b"authorization"]))
-        if not wait:
-            return None
-        answer = problem(HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", "This key calls too often.")
-        answer["Retry-After"] = str(math.ceil(wait))
-        return _plain(answer)
+            await _send(send, me)
+            return
+        application = await self._opened()
+        await application({**scope, CALLER: caller.admitted}, receive, send)
 
     async def _opened(self) -> Application:
         """The protocol's own application, made when the first client calls: most installations have none."""
@@ -76,11 +60,6 @@ class Door:
         server = await asyncio.to_thread(import_module, "engine.mcp.server")
         application: Application = await server.open_application()
         return application
-
-
-def _fingerprint(authorization: str) -> str:
-    """The same for one key, however the header around it is written."""
-    return hashlib.sha256(authorization.partition(" ")[2].strip().encode()).hexdigest()
 
 
 def _unfit(method: str, headers: dict[bytes, str]) -> Response | None:

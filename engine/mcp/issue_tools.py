@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from engine.mcp.calls import Caller
-from engine.mcp.references import COMPANY, CURSOR, ISSUE, path_of
+from engine.mcp.references import COMPANY, CURSOR, ISSUE, ONCE, path_of
 from engine.mcp.tools import Arguments, Parameter, Told, Tool
 
 OPEN = "todo,in_progress,in_review,blocked"
@@ -101,7 +101,7 @@ async def get_skill(caller: Caller, arguments: Arguments) -> Told:
 async def claim_issue(caller: Caller, arguments: Arguments) -> Told:
     """The run that it opens, and why the agent was called there."""
     form = {"agent": arguments["agent"]} if "agent" in arguments else {}
-    held = await caller.post(path_of(arguments["issue"], "checkout"), form)
+    held = await caller.post(path_of(arguments["issue"], "checkout"), form, once=arguments.get(ONCE.name))
     run = await caller.get(f"runs/{held['run']}")
     words = f"{held['issue']} is yours until {held['until']}; each call of yours puts that off."
     if "agent" in form:
@@ -115,7 +115,8 @@ async def release_issue(caller: Caller, arguments: Arguments) -> Told:
 
 
 async def write_comment(caller: Caller, arguments: Arguments) -> Told:
-    comment = await caller.post(path_of(arguments["issue"], "comments"), {"body": arguments["body"]})
+    form = {"body": arguments["body"]}
+    comment = await caller.post(path_of(arguments["issue"], "comments"), form, once=arguments.get(ONCE.name))
     words = f"Comment {comment['id']} is written."
     if comment["unknown"] or comment["ambiguous"]:
         words += f" These name nobody: {', '.join(comment['unknown'] + comment['ambiguous'])}."
@@ -216,14 +217,14 @@ ISSUE_TOOLS = (
         "claim_issue",
         "Take an issue, before you work on it: nobody else works there while you hold it. It is one run, with its "
         "caps, and ends 15 minutes after your last call.",
-        (ISSUE, Parameter("agent", "Whom a person claims it for: a handle.", required=False)),
+        (ISSUE, Parameter("agent", "Whom a person claims it for: a handle.", required=False), ONCE),
         claim_issue,
     ),
     Tool(
         "write_comment",
         "Write on an issue. It is how you answer, and moves nothing else. `@handle` wakes that agent or notifies that "
         "person.",
-        (ISSUE, Parameter("body", "Markdown, at most 64 kB.")),
+        (ISSUE, Parameter("body", "Markdown, at most 64 kB."), ONCE),
         write_comment,
     ),
     Tool(

@@ -9,6 +9,11 @@ from issues.rest.scope import split_identifier
 
 ISSUE = Parameter("issue", "The issue, by its identifier.", examples=("ACME-12",))
 COMPANY = Parameter("company", "The key of a company; needed by who is in several.", required=False)
+ONCE = Parameter(
+    "idempotency_key",
+    "Any name for this call: sent again under it within a day, as when its answer was lost, it acts once.",
+    required=False,
+)
 CURSOR = Parameter("cursor", "Where to go on: `next` of the page before.", required=False)
 
 

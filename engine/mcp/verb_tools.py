@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.mcp.calls import Caller
-from engine.mcp.references import ISSUE, path_of
+from engine.mcp.references import ISSUE, ONCE, path_of
 from engine.mcp.tools import Arguments, Parameter, Told, Tool
 from engine.text.grammar import ArgumentRule, BodyRule
 from engine.text.parser import parse
@@ -20,10 +20,11 @@ def tool_of(verb: Verb) -> Tool:
 
     async def use(caller: Caller, arguments: Arguments) -> Told:
         action = {"verb": verb.name} | {part: arguments[part] for part in ("args", "body") if part in arguments}
-        acted = await caller.post(path_of(arguments["issue"], "actions"), {"actions": [action]})
+        form = {"actions": [action]}
+        acted = await caller.post(path_of(arguments["issue"], "actions"), form, once=arguments.get(ONCE.name))
         return _told(acted["actions"][0], acted["run"])
 
-    return Tool(verb.name, _description(verb), (ISSUE, *_parts(verb)), use)
+    return Tool(verb.name, _description(verb), (ISSUE, *_parts(verb), ONCE), use)
 
 
 def _description(verb: Verb) -> str:

@@ -20,6 +20,8 @@ MEDIA_TYPE = "application/problem+json"
 BODY = "body"
 """Stands for the field where no single one is wrong."""
 
+TOO_OFTEN = "This key or session calls too often. Retry-After says for how many seconds to wait."
+
 Errors = dict[str, list[str]]
 
 
@@ -102,7 +104,8 @@ def _invalid(errors: Errors) -> Response:
 
 
 def _from_framework(error: exceptions.APIException) -> Response:
-    answer = problem(error.status_code, _kind_of(error), str(error.detail))
+    detail = TOO_OFTEN if isinstance(error, exceptions.Throttled) else str(error.detail)
+    answer = problem(error.status_code, _kind_of(error), detail)
     if challenge := getattr(error, "auth_header", None):
         answer["WWW-Authenticate"] = challenge
     if wait := getattr(error, "wait", None):
@@ -118,6 +121,8 @@ def _kind_of(error: exceptions.APIException) -> str:
             return "unauthenticated"
         case exceptions.PermissionDenied():
             return "forbidden"
+        case exceptions.Throttled():
+            return "too-many-requests"
         case _:
             return error.default_code.replace("_", "-")
 

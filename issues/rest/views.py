@@ -102,12 +102,12 @@ def operation(
     It is called with the parts of the address, and by keyword with `query` and `form` as far as they are declared,
     both checked. What it answers is shown as `answer`, or as a page of them; with neither there is no body (204).
     `headers` are those it looks at, with what they are for. Its docstring is its description. One that makes something
-    (201), or whose answer is to be `kept` all the same, can be sent again under an idempotency key, unless what it
-    answers is `secret`.
+    (201, or 202 for what comes later), or whose answer is to be `kept` all the same, can be sent again under an
+    idempotency key, unless what it answers is `secret`.
     """
     shape = answer() if answer is not None else None
     code = status if answer is not None else HTTPStatus.NO_CONTENT
-    is_kept = (kept or code == HTTPStatus.CREATED) and not secret
+    is_kept = (kept or code in (HTTPStatus.CREATED, HTTPStatus.ACCEPTED)) and not secret
 
     def decorate(handler: Handler) -> Any:
         @functools.wraps(handler)

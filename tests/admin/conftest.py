@@ -19,11 +19,6 @@ def founded(db: None) -> tuple[Company, Person]:
 
 
 @pytest.fixture
-def company(founded: tuple[Company, Person]) -> Company:
-    return founded[0]
-
-
-@pytest.fixture
 def operator(founded: tuple[Company, Person]) -> Person:
     return founded[1]
 

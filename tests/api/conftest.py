@@ -12,21 +12,6 @@ from tests.api.client import Api, as_agent, as_person
 
 
 @pytest.fixture
-def founded(db: None) -> tuple[Company, Person]:
-    return build.company_with_founder()
-
-
-@pytest.fixture
-def company(founded: tuple[Company, Person]) -> Company:
-    return founded[0]
-
-
-@pytest.fixture
-def founder(founded: tuple[Company, Person]) -> Person:
-    return founded[1]
-
-
-@pytest.fixture
 def api(founder: Person) -> Api:
     """Calls as the founder."""
     return as_person(founder)

@@ -9,7 +9,6 @@ import pytest
 import uvicorn
 
 from agents.models import Agent
-from issues.actors import Person
 from issues.models import Company, Issue
 from tests import build
 from tests.outside.callers import Rpc
@@ -43,21 +42,6 @@ def server() -> Iterator[Server]:
     server = Server()
     yield server
     server.stop()
-
-
-@pytest.fixture
-def founded(transactional_db: None) -> tuple[Company, Person]:
-    return build.company_with_founder()
-
-
-@pytest.fixture
-def company(founded: tuple[Company, Person]) -> Company:
-    return founded[0]
-
-
-@pytest.fixture
-def founder(founded: tuple[Company, Person]) -> Person:
-    return founded[1]
 
 
 @pytest.fixture

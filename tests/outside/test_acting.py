@@ -11,7 +11,7 @@ from agents.models import Run, RunAction
 from engine.mcp.calls import Api
 from engine.mcp.registry import TOOLS
 from issues.actors import Person
-from issues.models import Activity, Approval, Company, Grant, Issue, Status
+from issues.models import Activity, Approval, Comment, Company, Grant, Issue, Status
 from issues.rights import Right
 from issues.services.policy import change_policy, set_cap
 from tests import build
@@ -88,6 +88,31 @@ def test_what_is_refused_has_done_nothing(rpc: Rpc, issue: Issue) -> None:
     ):
         assert rpc.use(tool, **arguments).is_error, tool
     assert (Activity.objects.count(), Run.objects.count()) == (before, 0)
+
+
+def test_what_is_called_again_under_its_name_is_done_once(rpc: Rpc, issue: Issue) -> None:
+    """As by a client that lost the answer."""
+    for tool, arguments in (
+        ("claim_issue", {}),
+        ("write_comment", {"body": "Watered."}),
+        ("create-issue", {"args": "Buy soil"}),
+    ):
+        first, again = (rpc.use(tool, issue="ACME-1", idempotency_key=tool, **arguments) for _ in range(2))
+        assert not first.is_error, first.text
+        assert again == first
+    assert (Run.objects.count(), Comment.objects.count(), Issue.objects.count()) == (1, 1, 2)
+
+
+def test_a_name_that_was_used_for_another_call_or_is_none_is_refused(rpc: Rpc, issue: Issue) -> None:
+    assert not rpc.use("write_comment", issue="ACME-1", body="One.", idempotency_key="a").is_error
+    for body, key in (("Two.", "a"), ("Two.", "ü"), ("Two.", "a\r\nX: y"), ("Two.", "")):
+        assert rpc.use("write_comment", issue="ACME-1", body=body, idempotency_key=key).data["status"] == 422
+    assert Comment.objects.count() == 1
+
+
+def test_whatever_makes_something_can_be_named(rpc: Rpc) -> None:
+    unnamed = {tool.name for tool in TOOLS if not tool.reads and "idempotency_key" not in tool.schema["properties"]}
+    assert unnamed == {"release_issue"}  # given back twice is an error that does nothing
 
 
 def test_another_companys_things_do_not_exist(rpc: Rpc) -> None:

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from agents.models import Agent, Run
 from agents.services.agents import pause_agent, terminate_agent
 from engine.mcp import server as protocol
 from engine.mcp.door import Door
-from engine.mcp.rates import Rates
 from issues.actors import Person
 from issues.models import ApiKey, Comment, Company, Issue, Status
+from issues.rest import rates
+from issues.rest.rates import SECONDS_AT_ONCE, Rates
 from issues.services.keys import create_run_key, create_user_key, revoke_key
 from tests import build
 from tests.outside.callers import CURRENT, Result, Rpc, key_of
@@ -135,13 +137,22 @@ def test_a_text_that_is_too_large_is_refused_as_by_the_api(rpc: Rpc, issue: Issu
     assert not Comment.objects.exists()
 
 
-def test_a_key_that_calls_too_often_waits(server: Server, rpc: Rpc, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server.door, "rates", Rates(lambda: 0.0))
-    monkeypatch.setattr("engine.mcp.rates.CALLS_AT_ONCE", 2)
+def test_a_key_that_calls_too_often_waits(rpc: Rpc, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "rates", Rates(lambda: 0.0))
+    settings.API_CALLS_PER_SECOND = 2 / SECONDS_AT_ONCE
     answers = [rpc.send(LIST) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
-    assert answers[-1].headers["Retry-After"] == "1"
+    assert answers[-1].headers["Retry-After"] == "5"
     assert rpc.send(LIST, Authorization=f"BEARER   {rpc.key}").status_code == 429
+
+
+def test_a_tool_is_not_refused_halfway_and_each_of_its_calls_counts(
+    rpc: Rpc, issue: Issue, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rates, "rates", Rates(lambda: 0.0))
+    settings.API_CALLS_PER_SECOND = 2 / SECONDS_AT_ONCE
+    assert not rpc.use("get_issue", issue="ACME-1").is_error
+    assert rpc.send(LIST).status_code == 429
 
 
 @pytest.mark.parametrize(

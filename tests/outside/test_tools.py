@@ -26,7 +26,8 @@ def test_it_says_what_the_verb_says_and_takes_what_it_is_written_with(verb: Verb
     assert verb.summary[1:] in tool.description
     assert verb.details in tool.description
     parts = {"issue": "required", "args": verb.argument.value, "body": verb.body.value}
-    assert list(tool.schema["properties"]) == [name for name, rule in parts.items() if rule != "none"]
+    names = [name for name, rule in parts.items() if rule != "none"]
+    assert list(tool.schema["properties"]) == [*names, "idempotency_key"]
     assert tool.schema["required"] == [name for name, rule in parts.items() if rule == "required"]
     examples = {name: part["examples"][0] for name, part in tool.schema["properties"].items() if "examples" in part}
     assert tool.check(examples) == examples

@@ -15,6 +15,8 @@ from tests import build
 from tests.outside.callers import BEFORE, CURRENT, as_client, key_of
 from tests.outside.conftest import Server
 
+pytestmark = pytest.mark.django_db(transaction=True)
+
 COMMENT = "Watered; the soil is wet."
 
 

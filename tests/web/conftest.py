@@ -14,21 +14,6 @@ from tests import build
 
 
 @pytest.fixture
-def founded(db: None) -> tuple[Company, Person]:
-    return build.company_with_founder()
-
-
-@pytest.fixture
-def company(founded: tuple[Company, Person]) -> Company:
-    return founded[0]
-
-
-@pytest.fixture
-def founder(founded: tuple[Company, Person]) -> Person:
-    return founded[1]
-
-
-@pytest.fixture
 def browse() -> Callable[[Person], Client]:
     """A browser in which the person is logged in."""
 
