@@ -17,6 +17,7 @@ from agents.services.routines import fire_routine
 from agents.services.spending import settle
 from agents.services.wakeups import MOST_BELLS, wake_on_schedule
 from engine import leases
+from engine.backups.aside import put_workspaces_aside
 from engine.claim import RUN_DEADLINE, candidates
 from engine.clock import follow_clock
 from engine.doorbell import ring, ring_to_resume
@@ -58,6 +59,7 @@ NOBODY_ASKS = RUN_DEADLINE + timedelta(minutes=1)
 def sweep() -> None:
     """Each part by itself: one that fails is logged and does not stop the others."""
     for part in (
+        put_workspaces_aside,
         follow_clock,
         show_life,
         recover_expired,
@@ -158,13 +160,19 @@ def make_workspaces() -> None:
 
 
 def seal_audit() -> None:
-    """Close what was written since with a link of the chain over the audit, until nothing is left."""
-    if Pulse.objects.take_turn("sealing", every=SEALED_EVERY):
-        for _ in range(MOST_SEALED):
-            if not seal_new_lines():
-                break
+    """Close what was written since with a link of the chain over the audit, until nothing is left. Late lines first,
+    for they are waited for by the time of the newest seal."""
+    if not Pulse.objects.take_turn("sealing", every=SEALED_EVERY):
+        return
     if Pulse.objects.take_turn("late sealing", every=timedelta(hours=1)):
-        seal_late_lines()
+        _seal_all(seal_late_lines)
+    _seal_all(seal_new_lines)
+
+
+def _seal_all(seal_some: Callable[[], int]) -> None:
+    for _ in range(MOST_SEALED):
+        if not seal_some():
+            break
 
 
 def tidy() -> None:

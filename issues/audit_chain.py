@@ -2,7 +2,8 @@
 or put in between without every later mark being wrong.
 
 Not in the transaction of the change, which would make a company's work wait for itself: the tick seals what has stood
-for a while. Lines name texts by their ids and never hold them, so a text that is erased breaks nothing.
+for a while, and the time of each seal is hashed, too. Lines name texts by their ids and never hold them, so a text that
+is erased breaks nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ SETTLED = datetime.timedelta(minutes=2)
 the exception is sealed as a late one."""
 
 LATE = datetime.timedelta(days=1)
-"""A transaction that committed later than the lines around it were sealed is waited for so long. A line that turns up
-after that was put in."""
+"""A transaction that committed later than the lines around it were sealed is waited for so long, until the newest seal:
+while nobody seals no time goes by. A line that turns up after that was put in."""
 
 BATCH = 1_000
 """Lines sealed in one transaction."""
@@ -43,7 +44,10 @@ COLUMNS = ("pk", "company", "issue", "actor_kind", "member", "agent", "run", "ki
 
 
 def seal_new_lines() -> int:
-    """Seal the next lines of all companies, oldest first. How many there were; 0 if another did so at the same time."""
+    """Seal the next lines of all companies, oldest first. How many there were; 0 if another did so at the same time.
+
+    Late lines are waited for by the time of the newest seal, which this makes: `seal_late_lines` comes before it.
+    """
     watermark = _watermark()
     lines = Activity.objects.filter(pk__gt=watermark).order_by("pk").values_list(*COLUMNS)[:BATCH]
     # Up to the first that is too young: what is left out here comes with the next call.
@@ -53,7 +57,8 @@ def seal_new_lines() -> int:
 
 
 def seal_late_lines() -> int:
-    """Seal the lines of the last day whose transactions committed after higher ids had been sealed. How many."""
+    """Seal lines whose transactions committed after higher ids had been sealed, a day before the newest seal at most.
+    How many."""
     watermark, low = _watermark(), watermark_of_waiting()
     if watermark == low:
         return 0
@@ -68,21 +73,32 @@ def seal_late_lines() -> int:
 
 def watermark_of_waiting() -> int:
     """The highest id that was sealed before the time in which late lines are waited for."""
-    before = AuditSeal.objects.filter(sealed_at__lte=timezone.now() - LATE)
-    return before.aggregate(last=Max("last_line"))["last"] or 0
+    newest = AuditSeal.objects.order_by("-pk").values_list("sealed_at", flat=True).first()
+    if newest is None:
+        return 0
+    return AuditSeal.objects.filter(sealed_at__lte=newest - LATE).aggregate(last=Max("last_line"))["last"] or 0
+
+
+def opening_of(before: bytes, sealed_at: datetime.datetime) -> bytes:
+    """What the first mark of a seal stands on: the last of the seal before, and when this one is made. Else late lines
+    could be waited for anew by another time in an old seal."""
+    return hashlib.sha256(before + _written(sealed_at).encode()).digest()
 
 
 def mark_of(before: bytes, line: Line) -> bytes:
     """The SHA-256 of what a line says, after the mark before it."""
     *fields, created_at = line
-    moment = created_at.astimezone(datetime.UTC).isoformat(timespec="microseconds")
-    said = json.dumps([*fields, moment], sort_keys=True, separators=(",", ":"))
+    said = json.dumps([*fields, _written(created_at)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(before + said.encode()).digest()
 
 
 def read_marks(marks: bytes | memoryview) -> Iterator[tuple[int, bytes]]:
     """Each line's id with its mark. Raises struct.error for what is no row of marks."""
     return _MARK.iter_unpack(bytes(marks))
+
+
+def _written(moment: datetime.datetime) -> str:
+    return moment.astimezone(datetime.UTC).isoformat(timespec="microseconds")
 
 
 def _watermark() -> int:
@@ -105,7 +121,8 @@ def _seal(lines: Sequence[Line], watermark: int) -> int:
     if any(seal.last_line > watermark for seal in newest.values()):
         return 0  # somebody has sealed since the lines were looked for
     # Companies in order of their ids, as everybody inserts them: two never wait for one another.
-    seals = [_next_seal(company, newest.get(company), own) for company, own in by_company.items()]
+    now = timezone.now()
+    seals = [_next_seal(company, newest.get(company), own, now) for company, own in by_company.items()]
     try:
         with transaction.atomic():
             AuditSeal.objects.bulk_create(seals)
@@ -121,8 +138,11 @@ def _newest_seals(companies: Iterable[int]) -> dict[int, AuditSeal]:
     return {seal.company_id: seal for seal in seals}
 
 
-def _next_seal(company: int, before: AuditSeal | None, lines: Sequence[Line]) -> AuditSeal:
-    mark, marks = bytes.fromhex(before.head) if before is not None else FIRST, bytearray()
+def _next_seal(
+    company: int, before: AuditSeal | None, lines: Sequence[Line], sealed_at: datetime.datetime
+) -> AuditSeal:
+    mark = opening_of(bytes.fromhex(before.head) if before is not None else FIRST, sealed_at)
+    marks = bytearray()
     for line in lines:
         mark = mark_of(mark, line)
         marks += _MARK.pack(line[0], mark)
@@ -133,4 +153,5 @@ def _next_seal(company: int, before: AuditSeal | None, lines: Sequence[Line]) ->
         last_line=max(lines[-1][0], before.last_line if before is not None else 0),
         marks=bytes(marks),
         head=mark.hex(),
+        sealed_at=sealed_at,
     )

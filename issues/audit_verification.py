@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from issues.audit_chain import BATCH, COLUMNS, FIRST, Line, mark_of, read_marks, watermark_of_waiting
+from issues.audit_chain import BATCH, COLUMNS, FIRST, Line, mark_of, opening_of, read_marks, watermark_of_waiting
 from issues.models import Activity, AuditSeal, Company
 
 
@@ -17,6 +17,7 @@ class Verdict:
     company: Company
     seals: int = 0
     sealed: int = 0  # lines
+    late: int = 0  # those of them that were sealed after higher ids
     unsealed: int = 0  # lines that are younger than the last seal, or wait to be sealed late
     head: str = ""  # the last mark
     heads: set[str] = field(default_factory=set)  # where seals ended
@@ -46,6 +47,7 @@ def verify_audit(company: Company) -> Verdict:
     except _Broken as broken:
         verdict.broken = str(broken)
     verdict.sealed = len(sealed)
+    verdict.late = _count_late(sealed)
     verdict.unsealed = Activity.objects.filter(company=company).count() - len(sealed)
     return verdict
 
@@ -58,6 +60,7 @@ def _follow(seal: AuditSeal, number: int, mark: bytes, sealed: list[int]) -> byt
         marks = list(read_marks(seal.marks))
     except struct.error:
         raise _Broken(f"Seal {number} is damaged.") from None
+    mark = opening_of(mark, seal.sealed_at)
     for pk, line, said in _lines(marks):
         if line is None:
             raise _Broken(f"Line {pk} was removed.")
@@ -79,6 +82,14 @@ def _lines(marks: Sequence[tuple[int, bytes]]) -> Iterator[tuple[int, Line | Non
         there: dict[int, Line] = {row[0]: row for row in rows}
         for pk, said in some:
             yield pk, there.get(pk), said
+
+
+def _count_late(sealed: Sequence[int]) -> int:
+    highest = late = 0
+    for pk in sealed:
+        late += pk < highest
+        highest = max(highest, pk)
+    return late
 
 
 def _look_for_inserted(company: Company, sealed: list[int], last: int) -> None:

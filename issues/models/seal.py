@@ -11,7 +11,8 @@ class AuditSeal(models.Model):
     """A link of the chain of one company's audit. Written by the tick; a database trigger refuses any other write.
 
     `marks` has 40 bytes for each line in the order of sealing: its id, and the SHA-256 of what it says after the mark
-    of the line before, which may be the last of the seal before. So the last mark stands for the whole chain.
+    of the line before; the first mark stands on the last of the seal before and on `sealed_at`. So the last mark stands
+    for the whole chain.
     """
 
     company = models.ForeignKey(Company, on_delete=models.CASCADE, related_name="seals")
@@ -20,7 +21,7 @@ class AuditSeal(models.Model):
     last_line = models.BigIntegerField(db_index=True, help_text="The highest id of a line up to here.")
     marks = models.BinaryField()
     head = models.CharField(max_length=64, help_text="The last mark, in hexadecimal digits.")
-    sealed_at = models.DateTimeField(auto_now_add=True)
+    sealed_at = models.DateTimeField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["company", "number"], name="audit_seal_once")]

@@ -47,7 +47,9 @@ class Command(BaseCommand):
         if verdict.broken:
             self.stderr.write(f"{key}: BROKEN after {verdict.sealed:,} lines. {verdict.broken}")
             return
+        late = f", {verdict.late:,} of them committed late" if verdict.late else ""
         younger = f"; {verdict.unsealed:,} younger ones are not sealed yet" if verdict.unsealed else ""
-        self.stdout.write(f"{key}: {verdict.sealed:,} lines in {verdict.seals:,} seals are as they were{younger}.")
+        lines = f"{verdict.sealed:,} lines in {verdict.seals:,} seals"
+        self.stdout.write(f"{key}: {lines} are as they were{late}{younger}.")
         if verdict.head:
             self.stdout.write(f"{'':{len(key)}}  Head: {verdict.head}")
