@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
@@ -18,6 +20,7 @@ from django.utils.timesince import timesince
 from agents.adapters.base import ErrorKind
 from agents.models import Adapter, Agent, Breaker, CompanyProvider, Pulse, Run
 from agents.services.breakers import IN_WORDS
+from engine.backups.databases import keeper
 from engine.backups.making import PULSE
 from engine.claim import AtWork, startable
 from engine.routing import NoProvider, choose_endpoint
@@ -49,10 +52,20 @@ def examine() -> Iterator[Check]:
     """Look at each part by itself. Without a database the rest cannot be looked at."""
     database = _database()
     yield database
-    yield from _guarded(_folder, _disk, _broker)
+    yield from _guarded(_folder, _secrecy, _disk, _broker)
     if database.is_well:
         yield from _guarded(
-            _migrations, _search, _tick, _models, _providers, _stuck_runs, _late_wakeups, _workspaces, _audit, _backup
+            _migrations,
+            _search,
+            _tick,
+            _models,
+            _providers,
+            _stuck_runs,
+            _late_wakeups,
+            _workspaces,
+            _audit,
+            _backup,
+            _restore,
         )
 
 
@@ -104,6 +117,17 @@ def _folder() -> Check:
     except OSError as error:
         return Check("data folder", f"{settings.DATA_DIR}: {error.strerror}", "Let this user write there.")
     return Check("data folder", f"{settings.DATA_DIR} can be written")
+
+
+def _secrecy() -> Check:
+    """Others on this machine cannot read SQLite's file. One that was made before Trimus saw to that may be open."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    path = Path(connection.settings_dict["NAME"])
+    if connection.vendor != "sqlite" or not path.is_file():
+        return Check("secrecy", "what is in the database is the server's to guard")
+    if path.stat().st_mode & stat.S_IROTH and path.parent.stat().st_mode & stat.S_IXOTH:
+        return Check("secrecy", f"every user of this machine can read {path}", f"chmod 600 {path}*")
+    return Check("secrecy", "not everybody can read the database")
 
 
 def _disk() -> Check:
@@ -217,3 +241,15 @@ def _backup() -> Check:
         return Check("backup", "none was made yet: manage.py backup")
     told = f"the last one was made {timesince(pulse.felt_at)} ago, at {pulse.felt_at:%Y-%m-%d %H:%M} UTC"
     return Check("backup", f"{told}: manage.py backup")
+
+
+def _restore() -> Check:
+    """Whether one was killed before it came to its stroke. Nothing was changed then, but room is taken."""
+    left = keeper().left_behind()
+    if not left:
+        return Check("restore", "none was interrupted")
+    return Check(
+        "restore",
+        f"one is under way, or was killed before it changed anything and left {left}",
+        "manage.py restore FILE --replace once more, or remove that.",
+    )

@@ -196,6 +196,16 @@ def test_postgresql_shares_a_pool_and_sqlite_keeps_a_connection(tmp_path: Path) 
     assert "IMMEDIATE" in sqlite
 
 
+def test_a_new_sqlite_file_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+    code = (
+        "import os; os.umask(0); from django.db import connection; connection.cursor().execute('CREATE TABLE t (a)');"
+        " print([oct(one.stat().st_mode & 0o777) for one in os.scandir(os.environ['TRIMUS_DATA_DIR'])"
+        " if one.name.startswith('trimus.sqlite3')])"
+    )
+    made = manage(tmp_path, "shell", "--verbosity", "0", "--command", code)
+    assert made.stdout.strip() == str(["0o600"] * 3), made.stderr
+
+
 @pytest.mark.django_db
 def test_every_page_carries_the_security_headers(client: Client) -> None:
     headers = client.get("/admin/login/").headers

@@ -48,6 +48,18 @@ def let_go() -> None:
 
 
 @contextmanager
+def counted() -> Iterator[None]:
+    """Inside, this process counts as running: for a command that must not meet a restore. SystemExit as `hold`."""
+    is_counted = _held is not None
+    hold()
+    try:
+        yield
+    finally:
+        if not is_counted:
+            let_go()
+
+
+@contextmanager
 def alone() -> Iterator[None]:
     """Inside, no process of the installation runs, and none can start. Raises Running."""
     handle = _open()

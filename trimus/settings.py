@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from trimus.checks import is_local_mode, unsafe_encryption_keys, unsafe_reasons
 from trimus.language_models import LanguageModels
 from trimus.masking import hold
+from trimus.private_database import OwnersConnection
 from trimus.secret_key import local_secret_key
 
 env = environ.Env()
@@ -142,6 +143,7 @@ def _database() -> dict[str, Any]:
             "timeout": 20,
             # In WAL mode NORMAL loses no committed transaction to a killed process; a power cut may take
             # the last ones, and leaves the file whole.
+            "factory": OwnersConnection,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     else:

@@ -62,8 +62,12 @@ class Keeper(Protocol):
         it open."""
         ...
 
+    def left_behind(self) -> str:
+        """What was loaded and not put in place, now or by one who was killed; empty: nothing."""
+        ...
+
     def discard(self) -> None:
-        """Remove what was loaded and not put in place, now or by one who was killed."""
+        """Remove what was left behind."""
         ...
 
 

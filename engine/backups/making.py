@@ -18,6 +18,7 @@ from engine.backups.databases import Contents, Keeper, keeper
 from engine.backups.manifest import Manifest, blob_name
 from engine.backups.progress import Meter, Told
 from issues import blobs
+from trimus import presence
 
 logger = logging.getLogger(__name__)
 
@@ -39,12 +40,13 @@ def make_backup(target: Path, told: Told) -> Made:
 
     The database first, at one moment, then the bytes that it names: they are stored before the rows are, and nothing
     removes any until the end. FileExistsError if there is such a file already, Unable if a tool is missing, OSError if
-    the disk does not take it: then nothing is left.
+    the disk does not take it: then nothing is left. SystemExit while a backup is restored.
     """
     if target.exists():
         raise FileExistsError(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with growing_beside(target) as folder, blobs.kept_whole():
+    # A restore meanwhile would put another database under the file that is read here.
+    with presence.counted(), growing_beside(target) as folder, blobs.kept_whole():
         database = keeper()
         told("Database …")
         copy, contents = database.copy(folder, told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -90,6 +91,8 @@ class PostgreSQL:
 
     def put_in_place(self, loaded: str, aside: Path | None) -> str:
         kept = _named(self._name, aside.name.replace("-", "_") if aside is not None else "empty")
+        if aside is None:  # of one who was killed before it was removed
+            self._order(f"DROP DATABASE IF EXISTS {_quoted(kept)}")
         let_go(self._connection)
         self._order(
             "BEGIN",
@@ -98,8 +101,14 @@ class PostgreSQL:
             "COMMIT",
         )
         if aside is None:
-            self._order(f"DROP DATABASE {_quoted(kept)}")
+            with contextlib.suppress(Unable):  # it is empty, and the new one is in place
+                self._order(f"DROP DATABASE {_quoted(kept)}")
         return f"the database {kept}"
+
+    def left_behind(self) -> str:
+        with self._connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [self._loading])
+            return f"the database {self._loading}" if cursor.fetchone() else ""
 
     def discard(self) -> None:
         self._order(f"DROP DATABASE IF EXISTS {_quoted(self._loading)}")

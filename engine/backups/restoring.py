@@ -1,14 +1,14 @@
 """Putting a backup in the place of what is here.
 
 Everything is made ready beside what is here: verified, loaded, brought to this version, quieted. Then one stroke puts
-it in place. Whoever is killed before that has changed nothing; what was here before is kept.
+it in place. Whoever is killed before that has changed nothing; what was here before is kept. What is left to do after
+the stroke stands in the restored database itself, so that whoever comes next does it.
 """
 
 from __future__ import annotations
 
-import datetime
+import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,19 +16,22 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.loader import MigrationLoader
-from django.utils import timezone
 
 from engine.backups.archive import ArchiveReader, growing_beside
+from engine.backups.aside import files_aside, note_name_aside, put_workspaces_aside
 from engine.backups.databases import Keeper, Unable, keeper, looking_at
 from engine.backups.manifest import Manifest, Unfit, blob_name
 from engine.backups.progress import Meter, Told
 from engine.backups.quieting import quiet_down
-from issues import blobs, workspaces
+from issues import blobs
 from issues.models import Company
 from issues.sealing import count_unsealable
 from trimus import presence
+
+IN_PLACE = "It is in place."
+"""Told right after the stroke: who is interrupted without having read it has changed nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Restored:
     paused: list[str] = field(default_factory=list)  # keys of companies
     unsealable: int = 0  # secrets that no key of this installation opens
     former: tuple[str, ...] = ()  # where it is kept; nothing where there was nothing
+    unfinished: str = ""  # why workspaces of before still lie where they lay; empty: they do not
 
 
 def restore_backup(path: Path, *, replace: bool, told: Told) -> Restored:
@@ -72,15 +76,21 @@ def _restore(archive: ArchiveReader, database: Keeper, told: Told, *, is_new: bo
             call_command("migrate", interactive=False, verbosity=0)
             paused = quiet_down()
             unsealable = count_unsealable()
+            name = note_name_aside(data)
         _bring_blobs(archive, folder, told)
+        kept = []
         if is_new:
             database.put_in_place(loaded, None)
-            return Restored(manifest, paused, unsealable)
-        with _aside(data) as aside:
-            kept = _keep_files(data, aside)
-            with _workspaces_out_of_the_way(aside.name) as former:
-                kept += [*former, database.put_in_place(loaded, aside)]
-    return Restored(manifest, paused, unsealable, tuple(kept))
+        else:
+            with files_aside(data / name, folder) as aside:
+                kept = [*map(str, sorted(aside.iterdir())), database.put_in_place(loaded, aside)]
+        told(IN_PLACE)
+    unfinished = ""
+    try:
+        kept += put_workspaces_aside()
+    except (OSError, DatabaseError) as error:
+        unfinished = str(error)
+    return Restored(manifest, paused, unsealable, tuple(kept), unfinished)
 
 
 def _check_fit(manifest: Manifest, database: Keeper) -> None:
@@ -102,10 +112,13 @@ def _check_fit(manifest: Manifest, database: Keeper) -> None:
 
 @contextmanager
 def _discarding(database: Keeper) -> Iterator[None]:
+    """Remove what was loaded if it does not come into place; that this fails, too, hides nothing."""
     try:
         yield
-    finally:
-        database.discard()
+    except BaseException:
+        with contextlib.suppress(Unable, OSError):
+            database.discard()
+        raise
 
 
 def _bring_blobs(archive: ArchiveReader, folder: Path, told: Told) -> None:
@@ -129,60 +142,3 @@ def _is_sound(path: Path, digest: str) -> bool:
         return blobs.digest_of(path.read_bytes()) == digest
     except FileNotFoundError:
         return False
-
-
-@contextmanager
-def _aside(data: Path) -> Iterator[Path]:
-    """A new folder that is named by the time. It goes again if what is done inside fails; who is interrupted leaves
-    it, as nobody knows then whether the former database is in it alone."""
-    now = timezone.now()
-    while (aside := data / f"before-{now:%Y%m%d-%H%M%S}").exists():
-        now += datetime.timedelta(seconds=1)
-    aside.mkdir(mode=0o700)
-    try:
-        yield aside
-    except Exception:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
-
-
-def _keep_files(data: Path, aside: Path) -> list[str]:
-    """Keep the bytes that the former database names, which would be removed after a day, and the key that opens its
-    secrets: on SQLite `aside` becomes a whole data folder."""
-    kept = []
-    if blobs.folder().exists():
-        shutil.copytree(blobs.folder(), aside / "blobs", copy_function=_link)
-        kept.append(str(aside / "blobs"))
-    if (key := data / "secret_key").exists():
-        shutil.copy2(key, aside / key.name)
-        kept.append(str(aside / key.name))
-    return kept
-
-
-@contextmanager
-def _workspaces_out_of_the_way(name: str) -> Iterator[list[str]]:
-    """Put the workspaces aside, unless what is done inside fails. Those of the restored rows are made anew; what agents
-    left in the former ones is not lost."""
-    former = workspaces.folder() / name
-    companies = [path for path in workspaces.folder().glob("*") if path.name.isdecimal()]
-    if companies:
-        former.mkdir(mode=0o700)
-    for path in companies:
-        path.rename(former / path.name)
-    try:
-        yield [str(former)] if companies else []
-    except Exception:
-        for path in companies:
-            (former / path.name).rename(path)
-        if companies:
-            former.rmdir()
-        raise
-
-
-def _link(source: str, target: str) -> str:
-    """Another name of the same bytes, which nobody changes; where the disk has no such names, a copy."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
-    return target

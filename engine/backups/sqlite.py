@@ -81,6 +81,9 @@ class SQLite:
         sync_folder(self._path.parent)
         return kept
 
+    def left_behind(self) -> str:
+        return str(self._loaded) if self._loaded.exists() else ""
+
     def discard(self) -> None:
         for end in ("", *_BESIDE):
             self._loaded.with_name(self._loaded.name + end).unlink(missing_ok=True)

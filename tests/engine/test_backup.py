@@ -27,6 +27,7 @@ from engine.backups import archive, restoring
 from engine.backups.making import make_backup
 from engine.backups.manifest import NAME
 from engine.diagnosis import examine
+from engine.sweep import sweep
 from issues import blobs
 from issues.actors import Person
 from issues.models import Activity, Comment, Company, CompanyStatus, InboxItem, Issue, Notice, NoticeState
@@ -232,6 +233,76 @@ def test_a_full_disk_at_the_last_moment_leaves_all_as_it_was(
     assert everything() == before
     assert [path.name for path in (data_folder / "workspaces").iterdir()] == ["1"]
     assert not [*data_folder.glob(f"{archive.ASIDE}*"), *data_folder.glob("before-*")]
+
+
+def test_workspaces_are_put_aside_after_the_stroke_by_whoever_comes_next(
+    backup: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed right after the stroke: what agents left is not mixed with what is restored, and stays in one place."""
+
+    def is_killed() -> None:
+        raise KeyboardInterrupt
+
+    left = data_folder / "workspaces" / "1" / "7" / "left.txt"
+    left.parent.mkdir(parents=True)
+    left.write_text("by an agent")
+    monkeypatch.setattr(restoring, "put_workspaces_aside", is_killed)
+    with pytest.raises(CommandError, match=f"Unless “{restoring.IN_PLACE}” stands above, nothing was changed"):
+        run("restore", str(backup), replace=True)
+    assert left.exists()
+    [aside] = data_folder.glob("before-*")
+    sweep()
+    moved = data_folder / "workspaces" / aside.name / "1" / "7" / "left.txt"
+    assert moved.read_text() == "by an agent"
+    left.parent.mkdir(parents=True)
+    sweep()
+    assert left.parent.exists(), "once"
+
+
+def test_workspaces_that_cannot_be_put_aside_are_told_of_and_the_rest_is_restored(
+    backup: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_refused(*_: object) -> None:
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(restoring, "put_workspaces_aside", is_refused)
+    told = run("restore", str(backup), replace=True)
+    assert "Restored as it was" in told
+    assert "still lie where they lay ([Errno 13] Permission denied)" in told
+
+
+def test_workspaces_are_put_aside_where_only_the_database_was_lost(backup: Path, data_folder: Path) -> None:
+    if connection.vendor == "postgresql":
+        pytest.skip("One of tests is never lost")
+    (data_folder / "workspaces" / "1").mkdir(parents=True)
+    connection.close()
+    Path(connection.settings_dict["NAME"]).unlink()
+    run("restore", str(backup))
+    assert [path.name[:7] for path in (data_folder / "workspaces").iterdir()] == ["before-"]
+
+
+def test_the_doctor_finds_what_a_killed_restore_left(
+    backup: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> str:
+        return next(f"{check.found}: {check.mend}" for check in examine() if check.what == "restore")
+
+    monkeypatch.setattr(type(restoring.keeper()), "discard", lambda _: None)
+    monkeypatch.setattr(restoring, "quiet_down", lambda: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(CommandError, match="Nothing was changed: No space left"):
+        run("restore", str(backup), replace=True)
+    assert "restoring: manage.py restore FILE --replace once more" in found()
+    monkeypatch.undo()
+    restoring.keeper().discard()
+    assert found().startswith("none was interrupted")
+
+
+def test_a_backup_and_a_restore_do_not_meet(company: Company, tmp_path: Path) -> None:
+    with presence.alone(), pytest.raises(SystemExit, match="is being restored"):
+        run("backup", to=str(tmp_path / "kept.zip"))
+    with presence.counted(), pytest.raises(presence.Running), presence.alone():
+        pass
+    assert presence._held is None
 
 
 def test_a_backup_has_its_name_only_once_it_is_whole_and_never_anothers(

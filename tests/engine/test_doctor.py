@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -41,6 +42,20 @@ def test_a_tick_shows_that_beat_and_worker_are_at_work() -> None:
 def test_an_old_sign_of_life_is_none() -> None:
     Pulse.objects.create(name="tick", felt_at=timezone.now() - timedelta(minutes=3))
     assert "180 seconds ago" in found("beat and worker").found
+
+
+def test_a_database_that_everybody_on_the_machine_can_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor == "postgresql":
+        pytest.skip("PostgreSQL's files are its own")
+    path = tmp_path / "trimus.sqlite3"
+    path.touch(mode=0o644)
+    monkeypatch.setitem(connection.settings_dict, "NAME", str(path))
+    tmp_path.chmod(0o755)
+    assert found("secrecy").mend == f"chmod 600 {path}*"
+    tmp_path.chmod(0o700)
+    assert found("secrecy").is_well
 
 
 def test_agents_that_no_model_answers_are_named() -> None:

@@ -11,7 +11,7 @@ from django.template.defaultfilters import pluralize
 
 from engine.backups.databases import Unable
 from engine.backups.manifest import Unfit
-from engine.backups.restoring import Restored, restore_backup
+from engine.backups.restoring import IN_PLACE, Restored, restore_backup
 from trimus.presence import Running
 
 
@@ -39,6 +39,8 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was changed: {error.strerror or error}{named}.") from error
         except DatabaseError as error:
             raise CommandError(f"Nothing was changed. The database says: {error}") from error
+        except KeyboardInterrupt as error:
+            raise CommandError(f"Interrupted. Unless “{IN_PLACE}” stands above, nothing was changed.") from error
         self._tell(restored)
 
     def _tell(self, restored: Restored) -> None:
@@ -46,6 +48,11 @@ class Command(BaseCommand):
         self.stdout.write(f"Restored as it was on {manifest.made_at}: {manifest.held()}.")
         if restored.former:
             self.stdout.write(f"What was here is kept: {'; '.join(restored.former)}.")
+        if restored.unfinished:
+            self.stderr.write(
+                f"Workspaces of before still lie where they lay ({restored.unfinished}): mend that, and the worker puts"
+                " them aside."
+            )
         if missing := manifest.missing:
             self.stderr.write(f"{len(missing):,} file{pluralize(missing, ' was,s were')} lost before it was made.")
         if lost:
