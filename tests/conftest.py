@@ -10,11 +10,13 @@ from pathlib import Path
 import hypothesis
 import pytest
 from django.db import connection
+from pytest_django.plugin import blocking_manager_key
 
 from issues.actors import Person
 from issues.models import Company
 from tests import build, machine, sharing, templates
 from tests.emptying import empty_by_deleting
+from tests.left_open import check_none_left_open
 
 # No deadlines: a busy machine is not a failure. `make fuzz` takes the long one.
 hypothesis.settings.register_profile("short", deadline=None)
@@ -58,6 +60,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if name in machine.required():
             pytest.fail(f"TRIMUS_REQUIRE names {name}, but there is {reason}", pytrace=False)
         pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """After the last test of a file and all that was made for it."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        with item.config.stash[blocking_manager_key].unblock():
+            check_none_left_open()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

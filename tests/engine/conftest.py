@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
+from django.db import connections
 
 from agents.adapters import registry
 from agents.models import Agent, Run
@@ -18,6 +21,14 @@ from tests.engine.running import FakeModel
 def quick_leases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look often: the thread that holds leases ends soon after the last run of a test."""
     monkeypatch.setattr(leases, "LOOK_SECONDS", 0.05)
+
+
+@pytest.fixture
+def one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep it over the turns: what is asked is seen where the connection stays the same. Other threads give theirs
+    back."""
+    here, close_all = threading.current_thread(), connections.close_all
+    monkeypatch.setattr(connections, "close_all", lambda: threading.current_thread() is here or close_all())
 
 
 @pytest.fixture

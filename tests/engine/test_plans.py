@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from http import HTTPStatus
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -23,7 +22,11 @@ from tests import build
 from tests.crowd import Crowd, Size, crowd
 from tests.plans import count_rows, planned
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.slow,
+    pytest.mark.usefixtures("one_connection"),
+]
 
 COMPANIES = 6
 SIZE = Size(issues=600, comments=2_400, agents=200)
@@ -43,14 +46,6 @@ def home() -> Iterator[Crowd]:
     yield crowds[COMPANIES // 2]
     with maintenance(), connection.cursor() as cursor:  # deleting so many rows one by one takes a minute
         cursor.execute("TRUNCATE issues_company, issues_user CASCADE")
-
-
-@pytest.fixture(autouse=True)
-def one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep it over the turns: what is asked is seen where the connection stays the same. Other threads give theirs
-    back."""
-    here, close_all = threading.current_thread(), connections.close_all
-    monkeypatch.setattr(connections, "close_all", lambda: threading.current_thread() is here or close_all())
 
 
 def _heartbeat(home: Crowd) -> None:

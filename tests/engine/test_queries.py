@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, RunState
@@ -22,19 +22,13 @@ from tests import build
 from tests.engine.running import FakeModel, run_all
 from tests.engine.test_claiming import mention
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("one_connection")]
 
 MOST = 60
 """Of a whole heartbeat, from the look for work to the last line written. What only begins and ends transactions and
 savepoints asks for nothing and is not counted."""
 
 _BRACKETS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
-
-
-@pytest.fixture(autouse=True)
-def one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep it over the turns: what is asked is counted where the connection stays the same."""
-    monkeypatch.setattr(connections, "close_all", lambda: None)
 
 
 def count_queries() -> list[str]:

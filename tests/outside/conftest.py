@@ -7,21 +7,22 @@ from collections.abc import Iterator
 
 import pytest
 import uvicorn
+from django.conf import settings
 
 from agents.models import Agent
+from engine.mcp.door import Door
 from issues.models import Company, Issue
 from tests import build
+from tests.left_open import close_in_threads
 from tests.outside.callers import Rpc
 from tests.servers import wait_until
+from trimus import asgi
 
 
 class Server:
     """Trimus as uvicorn serves it, on a port of its own."""
 
     def __init__(self) -> None:
-        from engine.mcp.door import Door
-        from trimus import asgi
-
         self.door = asgi.tools = Door(asgi._threads)  # of this server's event loop
         config = uvicorn.Config(
             asgi.application, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=1
@@ -35,9 +36,10 @@ class Server:
     def stop(self) -> None:
         self.server.should_exit = True
         self.thread.join(10)
+        close_in_threads(asgi._threads.executor, settings.WEB_THREADS)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     server = Server()
     yield server

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connections
 from django.test import Client
 
 from issues import events
@@ -21,16 +21,20 @@ from issues.models import Activity, Company, Priority
 from issues.services.companies import remove_member
 from issues.services.issues import set_priority
 from tests import build
+from tests.left_open import close_in_threads
 from tests.servers import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def own_feed(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_feed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test has an event loop of its own, so a feed of its own; pings come soon."""
     monkeypatch.setattr(events, "_feed", events.Feed())
     monkeypatch.setattr(events, "POLL_SECONDS", 0.02)
+    yield
+    close_in_threads(events._database, 1)
+    asyncio.run(sync_to_async(connections.close_all)())
 
 
 @dataclass
