@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from agents.models import Agent, Pulse, Wakeup, WakeupState
 from issues.effects import unit
+from issues.models import Delivery, DeliveryState, Webhook
 
 log = structlog.get_logger(__name__)
 
@@ -30,5 +31,7 @@ def follow_clock() -> None:
         if not Pulse.objects.filter(pk=last.pk, felt_at=last.felt_at).update(felt_at=now):
             return
         Wakeup.objects.filter(state=WakeupState.PENDING, due_at__gt=now).update(due_at=F("due_at") - back)
+        Webhook.objects.filter(held_until__gt=now).update(held_until=F("held_until") - back)
+        Delivery.objects.filter(state=DeliveryState.PENDING, due_at__gt=now).update(due_at=F("due_at") - back)
         Agent.objects.filter(next_schedule_at__gt=now).update(next_schedule_at=F("next_schedule_at") - back)
     log.warning("clock.set_back", seconds=round(back.total_seconds()))

@@ -1,5 +1,5 @@
-"""Dropping the texts of runs that grew old, after as many days as their company says. Figures, actions and comments
-stay."""
+"""Dropping the texts of runs and the messages to webhooks that grew old, after as many days as their company says.
+Figures, actions and comments stay."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from django.utils import timezone
 
 from agents.models import DryRun, Pulse, Run
 from issues.models import Company
+from issues.services.deliveries import drop_old
 
 EVERY = timedelta(hours=1)
 """Looking costs a walk over a company's runs, and an hour does not matter to what lay for days."""
 
 MOST_AT_ONCE = 1_000
 """Of one company in one go: a short write each hour, and not one that holds everybody up."""
+
+MOST_DELIVERIES = 20_000
+"""The same of messages, which are small: more than a busy company sends in an hour."""
 
 
 def drop_old_texts() -> None:
@@ -24,7 +28,9 @@ def drop_old_texts() -> None:
     if not Pulse.objects.take_turn("retention", every=EVERY):
         return
     for company in Company.objects.only("retention_days"):
-        _drop_before(company, now - timedelta(days=company.retention_days))
+        moment = now - timedelta(days=company.retention_days)
+        _drop_before(company, moment)
+        drop_old(company, moment, MOST_DELIVERIES)
 
 
 def _drop_before(company: Company, moment: datetime) -> None:

@@ -70,9 +70,11 @@ def tick() -> None:
     """Every few seconds: whatever time brings, and whatever was missed."""
     from engine.notices import deliver_notices
     from engine.sweep import sweep
+    from engine.webhooks import couriers
 
     with database_turn():
         sweep()
+    couriers.send_due()
     if _delivering.acquire(blocking=False):
         try:
             deliver_notices()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from issues.actors import Actor, Person, Worker
+from issues.effects import tell_outside
 from issues.models import Activity, ActorKind, Company, Issue
 from issues.traces import trace_line
 
@@ -25,4 +26,6 @@ def record(actor: Actor, kind: str, target: Issue | Company, **data: Any) -> Act
         line.run = actor.run
     line.save(force_insert=True)
     trace_line(line.pk)
+    if kind.partition(".")[0] in company.webhook_kinds:
+        tell_outside(line)
     return line

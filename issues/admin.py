@@ -75,6 +75,7 @@ class CompanyPage(Edited):
         ("agents.wakeup", "company", "wakeups"),
         ("issues.approval", "company", "approvals"),
         ("issues.apikey", "company", "keys"),
+        ("issues.webhook", "company", "webhooks"),
         ("agents.budget", "company", "budgets"),
         ("agents.spending", "company", "spending"),
         ("issues.activity", "company", "activity"),
@@ -320,6 +321,27 @@ class NoticePage(Shown):
     list_select_related = ("item",)
     list_filter = ("state",)
     search_fields = ("item__text", "error")
+
+
+@admin.register(models.Webhook)
+class WebhookPage(Shown):
+    """Its address may hold a secret of the receiver's, so the list shows the host alone."""
+
+    list_display = ("__str__", link("company"), "enabled", "failures", "failing_since", "held_until", "created_at")
+    list_select_related = ("company",)
+    list_filter = ("enabled", "company")
+    search_fields = ("url",)
+    hidden = ("sealed_secret", "sealed_old_secret", "turn")
+    related = (("issues.delivery", "webhook", "deliveries"),)
+
+
+@admin.register(models.Delivery)
+class DeliveryPage(Shown):
+    list_display = ("uid", "kind", link("webhook"), "state", "tries", "status_code", "due_at", "ended_at", "error")
+    list_select_related = ("webhook",)
+    list_filter = ("state", "kind")
+    search_fields = ("uid", "error")
+    long = ("body",)
 
 
 @admin.register(models.PolicyRule)

@@ -1,4 +1,4 @@
-"""The unit of work of a service: its transaction, and the wakeups that are judged at its end.
+"""The unit of work of a service: its transaction, and what is judged and posted at its end: wakeups, webhooks.
 
 An issue that entered `todo` or `in_progress`, or got its assignee there, wakes its agent once, if it still is there
 when the outermost service ends. So services only mark the issue; the end of the unit decides.
@@ -18,7 +18,8 @@ from django.db import DatabaseError, connection, transaction
 
 from issues import listeners
 from issues.actors import Actor, Worker
-from issues.models import Approval, Comment, Issue, Status
+from issues.models import Activity, Approval, Comment, Issue, Status
+from issues.outbox import post
 from issues.sources import WakeupSource
 from issues.traces import forgotten_when_undone, trace_wakeup
 
@@ -60,6 +61,7 @@ class _Unit:
     entered: dict[int, _Entered] = field(default_factory=dict)
     held: dict[int, Issue] = field(default_factory=dict)
     calls: Counter[Callable[[], object]] = field(default_factory=Counter)
+    lines: list[Activity] = field(default_factory=list)
 
 
 _unit: ContextVar[_Unit | None] = ContextVar("trimus_unit", default=None)
@@ -79,6 +81,7 @@ def unit() -> Iterator[None]:
         try:
             yield
             _wake_entered(mine)
+            post(mine.lines)
         finally:
             _unit.reset(token)
 
@@ -87,12 +90,13 @@ def unit() -> Iterator[None]:
 def savepoint() -> Iterator[None]:
     """A part of a unit that can fail by itself: its rows and its marks are undone, the rest of the unit stands."""
     mine = _current()
-    before, calls = dict(mine.entered), mine.calls.copy()
+    before, calls, lines = dict(mine.entered), mine.calls.copy(), len(mine.lines)
     try:
         with forgotten_when_undone(), transaction.atomic():
             yield
     except BaseException:
         mine.entered, mine.calls = before, calls
+        del mine.lines[lines:]
         mine.held.clear()  # what was changed on them is undone, and locks taken inside are gone
         raise
 
@@ -165,6 +169,17 @@ def mark_entered(
     if subject_issue is not None:
         subject = str(subject_issue.pk)
     marks[issue.pk] = _Entered(actor, source, reason, subject, subject_issue)
+
+
+def tell_outside(line: Activity) -> None:
+    """Let the company's webhooks be told of the line: at the end of the unit, in its transaction."""
+    if not is_telling():
+        return
+    mine = _unit.get()
+    if mine is None:
+        post([line])
+    else:
+        mine.lines.append(line)
 
 
 def after_commit(call: Callable[[], object], *, at_most: int) -> None:

@@ -239,6 +239,14 @@ def _provider(words: str) -> Callable[[_Told], Sentence]:
     return lambda told: Sentence(format_html(words, _strong(told.data["provider"])), "agent")
 
 
+def _webhook(words: str) -> Callable[[_Told], Sentence]:
+    return lambda told: Sentence(format_html(words, _strong(told.data["host"])), "link")
+
+
+def _webhook_switched(told: _Told) -> Sentence:
+    return _webhook("turned {} the webhook to {{}}".format("on" if told.data["on"] else "off"))(told)
+
+
 def _run(words: str) -> Callable[[_Told], Sentence]:
     return lambda told: Sentence(format_html("{} {}", words, told.run()), "run")
 
@@ -344,6 +352,12 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "provider.removed": _provider("removed the provider {} and its key"),
     "provider.reset": _provider("let the provider {} be asked again"),
     "models.changed": _plain("changed which models answer", "agent"),
+    "webhook.added": _webhook("added a webhook to {}"),
+    "webhook.edited": _webhook("changed the webhook to {}"),
+    "webhook.switched": _webhook_switched,
+    "webhook.rotated": _webhook("made a new secret for the webhook to {}"),
+    "webhook.removed": _webhook("removed the webhook to {}"),
+    "webhook.tested": _webhook("tried the webhook to {}"),
     "label.created": _plain("made a label", "label"),
     "label.edited": _plain("changed a label", "label"),
     "label.deleted": _plain("deleted a label", "label"),

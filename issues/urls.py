@@ -36,6 +36,7 @@ from issues.views import (
     saved,
     session,
     watching,
+    webhooks,
     writing,
 )
 
@@ -124,6 +125,13 @@ company_patterns: Patterns = [
     path("settings/members/<int:member>/remove/", members.remove, name="remove-member"),
     path("settings/keys/", keys.keys, name="keys"),
     path("settings/keys/<int:key>/revoke/", keys.revoke, name="revoke-key"),
+    path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("settings/webhooks/<int:webhook>/", webhooks.webhook_page, name="webhook"),
+    path("settings/webhooks/<int:webhook>/edit/", webhooks.edit, name="edit-webhook"),
+    path("settings/webhooks/<int:webhook>/switch/", webhooks.switch, name="switch-webhook"),
+    path("settings/webhooks/<int:webhook>/try/", webhooks.try_it, name="try-webhook"),
+    path("settings/webhooks/<int:webhook>/secret/", webhooks.rotate, name="rotate-webhook"),
+    path("settings/webhooks/<int:webhook>/remove/", webhooks.remove, name="remove-webhook"),
     path("profile/", profile.profile, name="profile"),
     path("profile/password/", profile.password, name="set-password"),
     path("profile/notices/", profile.notices, name="set-notices"),

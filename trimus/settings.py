@@ -259,6 +259,8 @@ for _key in LLM.secrets:
 # Whether companies may name addresses of models in the operator's own network. On one machine owner and operator are
 # the same person; elsewhere a company must not reach through the server what it could not reach itself.
 PRIVATE_MODEL_URLS = env.bool("TRIMUS_PRIVATE_MODEL_URLS", default=LOCAL_MODE)
+# The same of webhooks: whether they may be sent to servers in the operator's own network.
+PRIVATE_WEBHOOK_URLS = env.bool("TRIMUS_PRIVATE_WEBHOOK_URLS", default=LOCAL_MODE)
 # Runs under way at most: in the whole installation, and of one provider of the environment. 0 is no limit of its own.
 MAX_RUNS = env.int("TRIMUS_MAX_RUNS", default=0)
 PROVIDER_MAX_RUNS = env.int("TRIMUS_PROVIDER_MAX_RUNS", default=0)
@@ -332,6 +334,7 @@ SPECTACULAR_SETTINGS = {
             "Companies",
             "Models",
             "Keys",
+            "Webhooks",
             "Health",
         )
     ],

@@ -13,26 +13,13 @@ from collections.abc import Awaitable, Callable
 
 import httpx2
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-Resolve = Callable[[str, int], Awaitable[list[Address]]]
+from trimus.networks import Address, is_public
 
-_INTO_IPV4 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
-"""Addresses that a gateway turns into IPv4 (RFC 6052, RFC 8215): what stands behind them cannot be told."""
+Resolve = Callable[[str, int], Awaitable[list[Address]]]
 
 
 class NotPublicError(httpx2.ConnectError):
     """The name leads into a private network."""
-
-
-def is_public(address: Address) -> bool:
-    """Whether anybody on the internet could reach it. An IPv4 address inside of an IPv6 one counts for it."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if inner is not None:
-            return is_public(inner)
-        if any(address in network for network in _INTO_IPV4):
-            return False
-    return address.is_global and not address.is_multicast
 
 
 async def resolve(host: str, port: int) -> list[Address]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import uuid
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.base import VENDOR_URLS
-from agents.adapters.public_addresses import is_public
 from agents.adapters.registry import load_providers
 from agents.model_choices import ModelChoice, chain_of, tiers_of
 from agents.models import Agent, CompanyProvider, ModelTier
@@ -24,6 +22,7 @@ from issues.actors import Actor
 from issues.effects import service
 from issues.fields import check_fields
 from issues.models import Company
+from issues.outside_urls import check_url
 from issues.policies import Right, require
 from issues.refusals import Conflict, Invalid
 from issues.sealing import seal
@@ -213,35 +212,19 @@ def _set_fields(provider: CompanyProvider, **fields: Any) -> None:
 
 
 def _check_url(url: str) -> str:
-    """The address without a slash at its end. What it leads to is checked when it is called, as names may change
-    where they lead; here only what can be seen."""
+    """The address without a slash at its end."""
     if not url:
         return ""
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid:
-        raise Invalid("That is no http or https address.", "Like https://models.example.org/v1", field="base_url")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise Invalid("An address has no password and no query.", "The key has a field of its own.", field="base_url")
-    if not settings.PRIVATE_MODEL_URLS and not _may_be_public(parts.hostname or ""):
-        raise Invalid(
-            "That address leads into the network of this server.",
-            "Its operator can allow that by TRIMUS_PRIVATE_MODEL_URLS.",
-            field="base_url",
-        )
+    check_url(
+        url,
+        "base_url",
+        example="https://models.example.org/v1",
+        may_be_private=settings.PRIVATE_MODEL_URLS,
+        allowed_by="TRIMUS_PRIVATE_MODEL_URLS",
+    )
+    if urlsplit(url).query:
+        raise Invalid("An address has no query.", "The key has a field of its own.", field="base_url")
     return url.rstrip("/")
-
-
-def _may_be_public(host: str) -> bool:
-    if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
-        return False
-    try:
-        return is_public(ipaddress.ip_address(host))
-    except ValueError:
-        return True
 
 
 def _set_key(provider: CompanyProvider, key: str) -> None:

@@ -16,7 +16,16 @@ from engine.delivery import put_back
 from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import quietly, unit
-from issues.models import Company, CompanyStatus, InboxItem, Notice, NoticeState, WorkspaceFile
+from issues.models import (
+    Company,
+    CompanyStatus,
+    Delivery,
+    DeliveryState,
+    InboxItem,
+    Notice,
+    NoticeState,
+    WorkspaceFile,
+)
 from issues.models.notice import WAITING
 from issues.services.companies import pause_company
 from issues.services.notices import OLDEST
@@ -38,6 +47,7 @@ def quiet_down() -> list[str]:
         _move_times_forward(now)
         WorkspaceFile.objects.filter(is_made=True).update(is_made=False)
         _skip_notices(now)
+        _drop_deliveries(now)
     return paused
 
 
@@ -79,3 +89,9 @@ def _skip_notices(now: datetime.datetime) -> None:
     untold = InboxItem.objects.filter(notice=None, created_at__gt=now - OLDEST)
     skipped = {"state": NoticeState.SKIPPED, "due_at": now, "ended_at": now}
     Notice.objects.bulk_create(Notice(item=item, **skipped) for item in untold)
+
+
+def _drop_deliveries(now: datetime.datetime) -> None:
+    """Most were taken by their receivers after the backup was made."""
+    waiting = Delivery.objects.filter(state=DeliveryState.PENDING)
+    waiting.update(state=DeliveryState.DROPPED, ended_at=now, error=_BECAUSE)

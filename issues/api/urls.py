@@ -17,6 +17,7 @@ from issues.api import (
     projects,
     schema,
     watching,
+    webhooks,
 )
 from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
@@ -61,6 +62,11 @@ urlpatterns = [
     path("approvals", approvals.Approvals.as_view()),
     path("approvals/<id:id>", approvals.ApprovalItem.as_view()),
     path("approvals/<id:id>/decision", approvals.ApprovalDecision.as_view()),
+    path("webhooks", webhooks.Webhooks.as_view()),
+    path("webhooks/<id:id>", webhooks.WebhookItem.as_view()),
+    path("webhooks/<id:id>/secret", webhooks.WebhookSecret.as_view()),
+    path("webhooks/<id:id>/test", webhooks.WebhookTest.as_view()),
+    path("webhooks/<id:id>/deliveries", webhooks.WebhookDeliveries.as_view()),
     path("keys", keys.Keys.as_view()),
     path("keys/<id:id>", keys.KeyItem.as_view()),
 ]

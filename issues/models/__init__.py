@@ -19,6 +19,7 @@ from issues.models.saved_view import SavedView
 from issues.models.seal import AuditSeal
 from issues.models.user import LoginLink, User
 from issues.models.watch import Watch
+from issues.models.webhook import Delivery, DeliveryState, Webhook, WebhookKind
 from issues.models.workspace import FileVersion, WorkspaceFile
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "CommentVersion",
     "Company",
     "CompanyStatus",
+    "Delivery",
+    "DeliveryState",
     "Extraction",
     "FileUse",
     "FileVersion",
@@ -66,6 +69,8 @@ __all__ = [
     "User",
     "Verdict",
     "Watch",
+    "Webhook",
+    "WebhookKind",
     "WorkspaceFile",
     "was_brought",
 ]

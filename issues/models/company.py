@@ -69,6 +69,9 @@ class Company(models.Model):
     providers_stamp = models.CharField(
         max_length=32, blank=True, editable=False, help_text="Changes with its own providers; empty: it has none."
     )
+    webhook_kinds = models.JSONField(
+        default=list, blank=True, editable=False, help_text="What its webhooks want to be told; kept by their services."
+    )
     checkpoints = models.BooleanField(
         default=True, help_text="Sum up the comments of long issues, which then stand in prompts for what does not fit."
     )

@@ -37,6 +37,7 @@ GROUPS = {
     "provider": "Providers",
     "member": "Members",
     "key": "API keys",
+    "webhook": "Webhooks",
     "company": "The company",
     "project": "Projects",
     "label": "Labels",

@@ -24,7 +24,18 @@ from agents.models import (
     TokenFactor,
 )
 from agents.services.wakeups import run_heartbeat
-from issues.models import AuditSeal, Company, ImportedIssue, InboxItem, KeptAnswer, Notice, PolicyRule, ReactionKind
+from issues.models import (
+    AuditSeal,
+    Company,
+    Delivery,
+    ImportedIssue,
+    InboxItem,
+    KeptAnswer,
+    Notice,
+    PolicyRule,
+    ReactionKind,
+    Webhook,
+)
 from issues.sealing import seal
 from issues.services.accounts import issue_login_link
 from issues.services.blockers import add_blockers
@@ -102,6 +113,8 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Breaker.objects.create(
         key=str(number), company=company, provider="own", host="own.test", error_kind="network", failed_at=now
     )
+    webhook = Webhook.objects.create(company=company, url="https://hooks.test/in", sealed_secret=seal("whsec_1234"))
+    Delivery.objects.create(webhook=webhook, uid=f"msg_{number}", kind="issue.created", due_at=now)
     TokenFactor.objects.create(provider="scripted", model=f"model {number}", factor=1.0)
     PolicyRule.objects.create(
         company=company,

@@ -22,6 +22,7 @@ from issues.rights import Right
 from issues.services.files import attach_file
 from issues.services.keys import create_agent_key
 from issues.services.policy import change_policy
+from issues.services.webhooks import add_webhook
 from tests import build
 from tests.api.client import Answer, Api, as_agent, as_person
 
@@ -30,6 +31,7 @@ OPEN_TO_ALL = {"health", "schema", "docs", "me", "companies", "keys", "agents/me
 CANARY = "canary-7f3a"
 MADE: dict[str, dict[str, Any]] = {
     "issues": {"title": "Mine"},
+    "webhooks": {"url": "https://hooks.test/in", "kinds": ["issue"]},
     "mentions": {"text": "@hers"},
     "policy/rules": {"permission": "assign", "grant": "allow"},
     "policy/caps": {"verb": "assign", "cap": 3},
@@ -69,6 +71,7 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
     build.member(company, CANARY)
     key, _ = create_agent_key(actor=founder, agent=agent, name=CANARY)
     attachment: Attachment = attach_file(actor=founder, issue=issue, name=CANARY, content=b"x")
+    webhook, _ = add_webhook(actor=founder, company=company, url=f"http://{CANARY}.test/", kinds=["issue"])
     return {
         "<slug:key>": company.key,
         "<slug:reaction>": "agree",
@@ -88,6 +91,7 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
         "notes/<id:id>": note.pk,
         "observations/<id:id>": observation.pk,
         "policy/rules/<id:id>": rule.pk,
+        "webhooks/<id:id>": webhook.pk,
     }
 
 

@@ -50,6 +50,7 @@ PAGES = {
     "models": "/demo/settings/models/",
     "budgets": "/demo/settings/budgets/",
     "api-keys": "/demo/settings/keys/",
+    "webhooks": "/demo/settings/webhooks/",
     "profile": "/demo/profile/",
     "found-company": "/found-company/",
     "search": "/demo/search/?q=the",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import connections
@@ -12,8 +14,10 @@ from agents.models import Agent, Run
 from engine import leases
 from engine.claim import claim_next
 from issues.actors import Person
-from issues.models import Company, Issue
+from issues.models import Company, Issue, Webhook
+from issues.services.webhooks import add_webhook
 from tests import build
+from tests.engine.receivers import ALL, Receiver, receiving
 from tests.engine.running import FakeModel
 
 
@@ -71,3 +75,20 @@ def model(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
     fake = FakeModel()
     monkeypatch.setattr(registry, "PROVIDERS", (fake.spec,))
     return fake
+
+
+@pytest.fixture
+def to_this_machine(settings: Any) -> None:
+    settings.PRIVATE_WEBHOOK_URLS = True
+
+
+@pytest.fixture
+def receiver(to_this_machine: None) -> Iterator[Receiver]:
+    with receiving() as one:
+        yield one
+
+
+@pytest.fixture
+def webhook(company: Company, owner: Person, receiver: Receiver) -> Webhook:
+    """Tells the receiver of everything."""
+    return add_webhook(actor=owner, company=company, url=receiver.url, kinds=ALL)[0]

@@ -18,6 +18,7 @@ from issues.models import Company, InboxItem
 from issues.services.files import attach_file, write_file
 from issues.services.findings import record_finding
 from issues.services.keys import create_agent_key
+from issues.services.webhooks import add_webhook
 from tests import build
 
 CANARY = "canary-7f3a"
@@ -70,6 +71,7 @@ def one_of_everything(company: Company, founder: Person, word: str = CANARY) -> 
         "member": build.member_row(build.member(company, handle=CANARY)).pk,
         "key": create_agent_key(actor=founder, agent=agent, name=word)[0].pk,
         "provider": build.provider(company, CANARY, model=CANARY).name,
+        "webhook": add_webhook(actor=founder, company=company, url=f"http://hooks.test/{word}", kinds=["run"])[0].pk,
         "view": build.saved_view(company, word, shared=True).pk,
         "routine": build.routine(company, agent, title=word).pk,
     }

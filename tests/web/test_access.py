@@ -26,6 +26,12 @@ OWNERS_CHANGES: list[tuple[str, dict[str, str]]] = [
     ("edit-provider", {"model": "m"}),
     ("remove-provider", {}),
     ("try-provider", {}),
+    ("webhooks", {"url": "http://hooks.test/", "kinds": "issue"}),
+    ("edit-webhook", {"url": "http://hooks.test/", "kinds": "issue"}),
+    ("switch-webhook", {"on": "0"}),
+    ("try-webhook", {}),
+    ("rotate-webhook", {}),
+    ("remove-webhook", {}),
     ("budgets", {"tokens": "5"}),
     ("delete-company", {"key": "ACME"}),
 ]

@@ -1,0 +1,115 @@
+"""What a webhook is told of a change: who did it, to what, and where to look. Never a text: who wants those asks the
+API, with a key of its own.
+
+`docs/webhooks.md` describes the form. `VERSION` is raised when a receiver of the old form would misread the new one;
+more fields may come at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.urls import reverse
+
+from issues.models import Activity, Company, Delivery
+from issues.names import Names, Somebody
+from issues.sentences import named_in
+from trimus.addresses import address
+
+VERSION = 1
+TEST_KIND = "webhook.test"
+
+
+def write_bodies(company: Company, deliveries: Iterable[Delivery]) -> None:
+    """Give each delivery that has none yet its body. They are read with their lines of activity."""
+    new = [delivery for delivery in deliveries if not delivery.body]
+    lines = [line for delivery in new if (line := delivery.activity) is not None]
+    names = Names(company, named_in(lines))
+    for delivery in new:
+        told = {
+            "type": delivery.kind,
+            "timestamp": _stamp(delivery),
+            "data": {
+                "version": VERSION,
+                "company": {"key": company.key, "url": f"{address()}/{company.slug}/"},
+                **(_told(delivery.activity, company, names) if delivery.activity is not None else {}),
+            },
+        }
+        delivery.body = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def _stamp(delivery: Delivery) -> str:
+    """When it happened."""
+    moment = delivery.activity.created_at if delivery.activity is not None else delivery.created_at
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _told(line: Activity, company: Company, names: Names) -> dict[str, Any]:
+    run = line.run_id or line.data.get("run")
+    somebody = names.somebody(agent=line.agent_id, member=line.member_id)
+    return {
+        "activity": line.pk,
+        "actor": _somebody(somebody) or {"kind": "system"},
+        "issue": _issue(line, company),
+        "comment": _comment(line, company),
+        "approval": _linked(company, "approval", line.data.get("approval")),
+        "run": _linked(company, "run", run),
+        "change": _change(line, names),
+    }
+
+
+def _issue(line: Activity, company: Company) -> dict[str, str] | None:
+    """None where there is none, or it was deleted since; of the deletion itself its identifier."""
+    if line.issue is None:
+        number = line.data.get("number")
+        return {"identifier": f"{company.key}-{number}"} if line.kind == "issue.deleted" else None
+    identifier = f"{company.key}-{line.issue.number}"
+    return {"identifier": identifier, "url": _page(company, "issue", identifier)}
+
+
+def _comment(line: Activity, company: Company) -> dict[str, Any] | None:
+    pk = line.data.get("comment")
+    if pk is None:
+        return None
+    if line.issue is None:
+        return {"id": pk}
+    issue = _page(company, "issue", f"{company.key}-{line.issue.number}")
+    return {"id": pk, "url": f"{issue}?comment={pk}#comment-{pk}"}
+
+
+def _linked(company: Company, page: str, pk: int | None) -> dict[str, Any] | None:
+    return {"id": pk, "url": _page(company, page, pk)} if pk is not None else None
+
+
+def _page(company: Company, page: str, named: object) -> str:
+    return f"{address()}{reverse(page, args=[company.slug, named])}"
+
+
+def _change(line: Activity, names: Names) -> dict[str, Any]:
+    """What the line says of the change, with issues by their identifiers and people and agents by their handles."""
+    data: Mapping[str, Any] = {name: value for name, value in line.data.items() if name not in _SAID_ELSEWHERE}
+    match line.kind:
+        case "issue.blockers":
+            return {name: [_identifier(pk, names) for pk in ids] for name, ids in data.items()}
+        case "issue.parent":
+            return {name: _identifier(pk, names) for name, pk in data.items()}
+        case "issue.assigned":
+            return {name: _somebody(names.refer(reference)) for name, reference in data.items()}
+        case _:
+            issues = {name: _identifier(data[name], names) for name in ("blocker", "parent") if name in data}
+            return {**data, **issues}
+
+
+_SAID_ELSEWHERE = frozenset({"run", "comment", "approval"})
+
+
+def _identifier(pk: int | None, names: Names) -> str | None:
+    """None for nothing, and for an issue that was deleted since."""
+    named = names.issues.get(pk) if pk is not None else None
+    return named.identifier if named is not None else None
+
+
+def _somebody(one: Somebody | None) -> dict[str, str] | None:
+    return {"kind": one.kind, "handle": one.handle, "name": one.name} if one is not None else None
