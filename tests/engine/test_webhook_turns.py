@@ -109,11 +109,8 @@ class TestTurns:
         assert not Delivery.objects.exists()
 
 
+@pytest.mark.usefixtures("one_connection")
 class TestWhatItCosts:
-    @pytest.fixture(autouse=True)
-    def one_connection(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(connections, "close_all", lambda: None)
-
     def test_a_heartbeat_that_webhooks_are_told_of_stays_within_its_bound(
         self, company: Company, owner: Person, ada: Agent, model: FakeModel
     ) -> None:
