@@ -111,7 +111,8 @@ class PostgreSQL:
             return f"the database {self._loading}" if cursor.fetchone() else ""
 
     def discard(self) -> None:
-        self._order(f"DROP DATABASE IF EXISTS {_quoted(self._loading)}")
+        # The tool of a restore that was killed may be loading it still.
+        self._order(f"DROP DATABASE IF EXISTS {_quoted(self._loading)} WITH (FORCE)")
 
     def _like_present(self) -> str:
         """The present one's encoding and order of texts."""

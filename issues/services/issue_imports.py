@@ -15,10 +15,11 @@ from issues.flagging import secret_kinds
 from issues.models import Comment, Company, ImportedIssue, Issue, Label, Member
 from issues.policies import Right, require
 from issues.refusals import Forbidden, Invalid, Refusal
+from issues.services.files import ATTACHMENT_BYTES, attach_file
 from issues.services.issues import TITLE_CHARACTERS, create_issue
 from issues.services.locks import lock_company
 from issues.services.projects import create_label
-from issues.texts import check_line, check_text, fold
+from issues.texts import TEXT_BYTES, check_line, check_text, fold
 from issues.trackers.draft import Draft, Saying
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 50
 """Issues brought in one transaction: others write in between."""
+
+_SAME_DAY = datetime.timedelta(hours=26)
+"""Between all time zones: a table names none, and is written in that of whoever exports."""
 
 
 @dataclass(slots=True)
@@ -42,6 +46,15 @@ class Plan:
     bad: list[tuple[int, str]] = field(default_factory=list)  # lines that cannot be issues here, with the reason
 
 
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What is written here for a text from there."""
+
+    body: str
+    file: str = ""  # that holds the whole of it, where the body does not
+    whole: str = ""
+
+
 @dataclass(slots=True)
 class Brought:
     """What an import did."""
@@ -54,15 +67,19 @@ def plan_import(*, actor: Actor, company: Company, drafts: Iterable[Draft]) -> P
     """Look at every draft without changing anything."""
     require(actor, Right.MANAGE_WORK, company)
     plan = Plan()
-    known = set(ImportedIssue.objects.filter(company=company).values_list("source", flat=True))
+    known = _known(company)
     labels = {fold(name) for name in company.labels.values_list("name", flat=True)}
     staff = _Staff(company)
+    placed = {source for source, row in known.items() if row.issue is not None}
     sources: set[str] = set()
     for draft in drafts:
         if draft.source in sources:
             plan.bad.append((draft.line, f"{draft.place} stands in the file twice."))
         elif draft.source in known:
-            plan.known += 1
+            if (why := _why_another(draft, known[draft.source])) is not None:
+                plan.bad.append((draft.line, why))
+            else:
+                plan.known += 1
         elif (why := _why_bad(draft)) is not None:
             plan.bad.append((draft.line, why))
         else:
@@ -75,9 +92,29 @@ def plan_import(*, actor: Actor, company: Company, drafts: Iterable[Draft]) -> P
         plan.labels += wanted
         if draft.assignees and staff.first(draft.assignees) is None and draft.assignees[0] not in plan.nobody:
             plan.nobody.append(draft.assignees[0])
-        plan.orphans += bool(draft.parent) and draft.parent not in known
-        known.add(draft.source)
+        plan.orphans += bool(draft.parent) and draft.parent not in placed
+        placed.add(draft.source)
     return plan
+
+
+def _known(company: Company) -> dict[str, ImportedIssue]:
+    """What was brought here before, by its source."""
+    rows = ImportedIssue.objects.filter(company=company).select_related("issue__company")
+    fields = ("source", "imported_at", "issue__number", "issue__created_at", "issue__company__key")
+    return {row.source: row for row in rows.only(*fields)}
+
+
+def _why_another(draft: Draft, known: ImportedIssue) -> str | None:
+    """Why it is not the issue that is known by its source: of two sites each can have a PROJ-1."""
+    here, created_at = known.issue, draft.created_at
+    if here is None or created_at is None or abs(created_at - here.created_at) < _SAME_DAY:
+        return None
+    if known.imported_at - here.created_at < _SAME_DAY:  # nothing was known of it then, or what could not be
+        return None
+    return (
+        f"{draft.place} came before, as {here.identifier}, and was opened there on {here.created_at:%Y-%m-%d}. If this"
+        " file is of another site, name that with --site; else leave the line out."
+    )
 
 
 def import_issues(
@@ -122,7 +159,7 @@ def bring_issues(*, actor: Actor, company: Company, drafts: Sequence[Draft]) -> 
             if draft.source in here:
                 continue
             issue = here[draft.source] = _make(actor, company, draft, here.get(draft.parent), staff, labels)
-            comments += _add_comments(member, issue, draft)
+            comments += _add_comments(actor, member, issue, draft)
             ImportedIssue.objects.create(company=company, source=draft.source, issue=issue)
             made += 1
         if made:
@@ -139,11 +176,12 @@ def _brought(company: Company, drafts: Iterable[Draft]) -> dict[str, Issue | Non
 
 def _make(actor: Person, company: Company, draft: Draft, parent: Issue | None, staff: _Staff, labels: _Labels) -> Issue:
     """The issue with its own dates."""
+    text = _description(draft)
     issue = create_issue(
         actor=actor,
         company=company,
         title=draft.title,
-        description=_description(draft),
+        description=text.body,
         status=draft.status,
         priority=draft.priority,
         labels=labels.every(draft),
@@ -152,6 +190,7 @@ def _make(actor: Person, company: Company, draft: Draft, parent: Issue | None, s
         due_date=draft.due_date,
         without=staff.handles,
     )
+    _attach_whole(actor, issue, text)
     created_at = _by_now(draft.created_at, issue)
     closed_at = max(draft.closed_at or created_at, created_at) if draft.status.is_closed else None
     Issue.objects.filter(pk=issue.pk).update(
@@ -167,15 +206,21 @@ def _by_now(moment: datetime.datetime | None, issue: Issue) -> datetime.datetime
     return min(moment or issue.created_at, issue.created_at)
 
 
-def _add_comments(member: Member, issue: Issue, draft: Draft) -> int:
+def _attach_whole(actor: Actor, issue: Issue, text: _Text) -> None:
+    if text.file:
+        attach_file(actor=actor, issue=issue, name=text.file, content=text.whole.encode())
+
+
+def _add_comments(actor: Actor, member: Member, issue: Issue, draft: Draft) -> int:
     """In the name of whoever brings them, who says whose they are: nobody here speaks through a file."""
     comments = []
-    for said in draft.comments:
-        body = _said(said)
-        if body is None:
+    for number, said in enumerate(draft.comments, 1):
+        text = _said(said, number)
+        if text is None:
             continue
+        _attach_whole(actor, issue, text)
         comment = Comment.objects.create(
-            issue=issue, author_member=member, body=body, secret_kinds=secret_kinds(issue.company, body)
+            issue=issue, author_member=member, body=text.body, secret_kinds=secret_kinds(issue.company, text.body)
         )
         comment.created_at = _by_now(said.said_at, issue)
         comments.append(comment)
@@ -200,10 +245,12 @@ def _parents_first(drafts: Sequence[Draft]) -> list[Draft]:
 def _why_bad(draft: Draft) -> str | None:
     try:
         check_line(draft.title, "title", limit=TITLE_CHARACTERS)
-        check_text(_description(draft), "description")
+        check_text(draft.description, "description", limit=ATTACHMENT_BYTES)
         check_line(draft.source, "identifier", limit=300)
+        for author in (draft.author, *(said.author for said in draft.comments)):
+            check_line(author, "author", limit=300, required=False)
         for said in draft.comments:
-            check_text(_said(said) or "", "comment")
+            check_text(said.body, "comment", limit=ATTACHMENT_BYTES)
         for name in draft.labels:
             check_line(_label_name(name), "label", limit=60)
     except Refusal as refusal:
@@ -211,21 +258,33 @@ def _why_bad(draft: Draft) -> str | None:
     return None
 
 
-def _description(draft: Draft) -> str:
+def _description(draft: Draft) -> _Text:
     """With where it is from, as a last line."""
     opened = f", opened there by {draft.author}" if draft.author else ""
-    return f"{draft.description.rstrip()}\n\n---\n\nBrought from {draft.place}{opened}.".lstrip()
+    return _fit(draft.description, "description.md", after=f"\n\n---\n\nBrought from {draft.place}{opened}.")
 
 
-def _said(said: Saying) -> str | None:
+def _said(said: Saying, number: int) -> _Text | None:
+    """With whose it is, as a first line."""
     if not said.body.strip():
         return None
     when = f" on {said.said_at:%Y-%m-%d}" if said.said_at is not None else ""
-    return f"*{said.author or 'Somebody'} wrote{when}:*\n\n{said.body}"
+    return _fit(said.body, f"comment-{number}.md", before=f"*{said.author or 'Somebody'} wrote{when}:*\n\n")
+
+
+def _fit(text: str, file: str, *, before: str = "", after: str = "") -> _Text:
+    """Other trackers hold longer texts than this one: such are cut, and stand whole in a file."""
+    text = text.rstrip()
+    room = TEXT_BYTES - len(f"{before}{after}".encode())
+    if len(text.encode()) <= room:
+        return _Text(f"{before}{text}{after}".lstrip())
+    cut = f"\n\n… *It is longer: the whole text is attached as {file}.*"
+    beginning = text.encode()[: room - len(cut.encode())].decode(errors="ignore")
+    return _Text(f"{before}{beginning}{cut}{after}".lstrip(), file, text)
 
 
 def _label_name(name: str) -> str:
-    return name.replace(",", ";")
+    return " ".join(name.replace(",", ";").split())
 
 
 class _Staff:

@@ -14,6 +14,10 @@ FIELDS = "url,title,body,state,stateReason,labels,assignees,author,comments,crea
 """What to ask `gh issue list --json` for."""
 
 _ADDRESS = re.compile(r"https?://(?P<host>[^/]+)/(?P<repository>[^/]+/[^/]+)/issues/(?P<number>\d+)")
+_PULL = re.compile(r"/pull/\d+$")
+_OF_API = re.compile(r"//(?:api\.(?P<host>[^/]+)|(?P<own_host>[^/]+)/api/v3)/repos/")
+"""An address of GitHub's API, and of that of a server of one's own."""
+
 _COLOUR = re.compile("[0-9a-fA-F]{6}")
 _NOT_DONE = ("not_planned", "duplicate")
 
@@ -26,7 +30,7 @@ def read_github(text: str) -> Reading:
         if not isinstance(row, dict):
             reading.bad.append((line, "It is no issue."))
             continue
-        if "pull_request" in row or "/pull/" in str(_either(row, "html_url", "url")):
+        if "pull_request" in row or _PULL.search(str(_either(row, "html_url", "url"))):
             pulls += 1
             continue
         counted += isinstance(row.get("comments"), int) and row["comments"] > 0
@@ -95,7 +99,7 @@ def _source(address: str) -> str:
 
 def _parent(address: str) -> str:
     """Its source; the API names it by an address of the API."""
-    return _source(address.replace("api.github.com/repos/", "github.com/"))
+    return _source(_OF_API.sub(lambda found: f"//{found['host'] or found['own_host']}/", address))
 
 
 def _rows(text: str) -> Iterator[tuple[int, Any]]:

@@ -436,3 +436,13 @@ def test_a_database_that_somebody_has_open_is_not_replaced(backup: Path, monkeyp
         opened = psycopg.connect(machine.libpq(machine.postgres_url() or ""), dbname=name)
     with contextlib.closing(opened), pytest.raises(CommandError, match="Nothing was changed.*open (in|from)"):
         run("restore", str(backup), replace=True)
+
+
+def test_the_tool_of_a_killed_restore_that_is_loading_still_does_not_stand_in_the_way(backup: Path) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite needs none")
+    loading = f"{connection.settings_dict['NAME']}_restoring"
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {connection.ops.quote_name(loading)}")
+    with contextlib.closing(psycopg.connect(machine.libpq(machine.postgres_url() or ""), dbname=loading)):
+        assert "Restored as it was" in run("restore", str(backup), replace=True)

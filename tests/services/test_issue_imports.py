@@ -13,12 +13,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from agents.models import Agent, Wakeup
+from issues import blobs
 from issues.actors import Person
 from issues.models import Comment, Company, ImportedIssue, InboxItem, Issue, Priority, Status, Watch
 from issues.refusals import Invalid
 from issues.services import issue_imports
 from issues.services.issue_imports import import_issues, plan_import
 from issues.services.issues import delete_issue
+from issues.texts import TEXT_BYTES
 from issues.trackers.draft import Draft, Saying, moment_of, status_of
 from issues.trackers.github import read_github
 from issues.trackers.tables import read_table
@@ -307,3 +309,103 @@ def test_words_for_statuses() -> None:
         Status.CANCELLED,
         None,
     ]
+
+
+def test_two_sites_with_the_same_keys_are_told_apart(company: Company, tmp_path: Path) -> None:
+    path, header = tmp_path / "issues.csv", "Summary,Issue key,Created\n"
+    path.write_text(f"{header}Of the first,OPS-1,01/May/24 9:30 AM\n")
+    command(path)
+    path.write_text(f"{header}Of the first,OPS-1,01/May/24 9:30 PM\n")  # by somebody in another time zone
+    assert "0 new issues with 0 comments; 1 came before" in command(path)
+    path.write_text(f"{header}Of the second,OPS-1,01/Jun/24 9:30 AM\nChild,OPS-2,01/Jun/24 9:30 AM\n")
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        command(path)
+    assert "came before, as ACME-1, and was opened there on 2024-05-01" in command(path, preview=True)
+    command(path, site="Second")
+    assert "0 new issues with 0 comments; 2 came before" in command(path, site="second")
+    assert sorted(company.issues.values_list("title", flat=True)) == ["Child", "Of the first", "Of the second"]
+
+
+def test_one_whose_date_was_not_known_at_first_is_the_same_when_it_is(company: Company) -> None:
+    bring(company, [Draft(1, "jira OPS-1", "One")])
+    dated = Draft(1, "jira OPS-1", "One", created_at=datetime.datetime(2024, 5, 1, tzinfo=datetime.UTC))
+    assert plan_import(actor=build.owner_of(company), company=company, drafts=[dated]).known == 1
+
+
+def test_texts_longer_than_any_here_come_whole_as_files(company: Company) -> None:
+    long = "ж" * 40_000
+    draft = Draft(1, "x 1", "Long", description=long, place="X-1", comments=(Saying("ann", f"{long}!"),))
+    issue = bring(company, [draft])["Long"]
+    assert len(issue.description.encode()) <= TEXT_BYTES
+    assert issue.description.endswith("the whole text is attached as description.md.*\n\n---\n\nBrought from X-1.")
+    comment = issue.comments.get().body
+    assert comment.startswith("*ann wrote:*\n\nжжж")
+    assert comment.endswith("attached as comment-1.md.*")
+    whole = {one.name: blobs.read(one.blob).decode() for one in issue.attachments.all()}
+    assert whole == {"description.md": long, "comment-1.md": f"{long}!"}
+    longest = "a" * (TEXT_BYTES - len("\n\n---\n\nBrought from X-2."))
+    exact = bring(company, [Draft(1, "x 2", "Exact", description=longest, place="X-2")])["Exact"]
+    assert not exact.attachments.exists()
+
+
+def test_a_label_with_odd_spaces_is_made_once(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(issue_imports, "AT_ONCE", 1)
+    bring(company, [Draft(n, f"x {n}", f"Issue {n}", labels=("needs   work",)) for n in range(2)])
+    assert [label.name for label in company.labels.all()] == ["needs work"]
+
+
+def test_addresses_of_a_server_of_ones_own_and_of_a_repository_named_pull() -> None:
+    one = LISTED[0] | {"html_url": "https://git.acme.test/acme/pull/issues/12"}
+    one["parent_issue_url"] = "https://git.acme.test/api/v3/repos/acme/pull/issues/13"
+    [draft] = read_github(json.dumps(one)).drafts
+    assert (draft.source, draft.parent) == ("git.acme.test/acme/pull#12", "git.acme.test/acme/pull#13")
+
+
+@pytest.mark.parametrize(
+    ("due", "day"),
+    [
+        ("Thu Jun 25 2026 23:00:00 GMT+0000 (GMT+00:00)", (2026, 6, 26)),  # midnight in London
+        ("Fri Jun 26 2026 07:00:00 GMT+0000 (GMT+00:00)", (2026, 6, 26)),  # in California
+        ("Fri Jun 26 2026 00:00:00 GMT+0200 (CEST)", (2026, 6, 26)),
+        ("2026-06-26", (2026, 6, 26)),
+    ],
+)
+def test_a_day_of_linear_is_that_of_who_set_it(due: str, day: tuple[int, int, int]) -> None:
+    [draft] = read_table(f'"ID","Team","Title","Due Date"\n"E-1","Eng","One","{due}"\n').drafts
+    assert draft.due_date == datetime.date(*day)
+
+
+def test_a_status_of_linear_that_nobody_knows_is_told_by_its_steps() -> None:
+    header = "ID,Team,Title,Status,Started,Completed,Canceled\n"
+    day = "2024-05-01T10:00:00.000Z"
+    reading = read_table(f"{header}E-1,E,A,Shipped,{day},{day},\nE-2,E,B,Baking,{day},,\nE-3,E,C,Binned,{day},,{day}\n")
+    assert [draft.status for draft in reading.drafts] == [Status.DONE, Status.IN_PROGRESS, Status.CANCELLED]
+    assert reading.remarks == []
+
+
+def test_jira_names_parents_and_people_in_several_ways() -> None:
+    header = "Summary;Issue key;Issue id;Reporter;Reporter Id;Parent;Comment\n"  # as Excel writes it
+    rows = (
+        'Top;OPS-1;1001;Grace;5f1;;""\n'
+        'By key;OPS-2;1002;;;OPS-1;"02/May/24 9:30 AM;5f1;Text; more"\n'
+        'By id;OPS-3;1003;;;1001;""\n'
+        'Of nobody;OPS-4;;;;;""\n'
+    )
+    drafts = read_table(header + rows).drafts
+    assert [draft.parent for draft in drafts] == ["", "jira OPS-1", "jira OPS-1", ""]
+    assert [(said.author, said.body) for said in drafts[1].comments] == [("Grace", "Text; more")]
+
+
+def test_without_ids_no_issue_of_jira_is_another_ones_parent() -> None:
+    reading = read_table("Summary,Issue key,Parent\nOne,OPS-1,\nTwo,OPS-2,\n")
+    assert [draft.parent for draft in reading.drafts] == ["", ""]
+
+
+def test_a_row_with_cells_too_many_and_dates_that_nobody_can_read_are_told() -> None:
+    header = "Summary,Issue key,Created,Labels\n"
+    reading = read_table(
+        f"{header}Shifted,OPS-1,01/May/24 9:30 AM,a,b\nBy Excel,OPS-2,6/21/2025 16:14,a\nShort,OPS-3\n"
+    )
+    assert reading.bad == [(2, "It has more cells than there are columns, so what stands in which is not to be told.")]
+    assert [draft.place for draft in reading.drafts] == ["OPS-2", "OPS-3"]
+    assert reading.remarks[-1] == "1 date is left out, as nobody can read “6/21/2025 16:14”."

@@ -29,13 +29,21 @@ class Command(BaseCommand):
         parser.add_argument("--company", metavar="PREFIX", required=True, help="the company's key, like ACME")
         parser.add_argument("--preview", action="store_true", help="say what would come, and change nothing")
         parser.add_argument("--skip-bad", action="store_true", help="leave out lines that cannot be issues here")
+        parser.add_argument(
+            "--site",
+            metavar="NAME",
+            default="",
+            help="of several Linears or Jiras, which one the file is of",
+        )
         parser.add_argument("--as", dest="user", metavar="USER", help="who brings them; else the company's first owner")
 
-    def handle(self, *, file: str, company: str, preview: bool, skip_bad: bool, user: str | None, **_: Any) -> None:
+    def handle(
+        self, *, file: str, company: str, preview: bool, skip_bad: bool, site: str, user: str | None, **_: Any
+    ) -> None:
         found = Company.objects.filter(key=company.upper()).first()
         if found is None:
             raise CommandError(f"There is no company {company.upper()}.")
-        reading = _read(file)
+        reading = _read(file, site)
         member = _member(found, user) if user else first_owner(found)
         actor = Person(member.user, member)
         try:
@@ -94,10 +102,10 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{pluralize(count)}"
 
 
-def _read(file: str) -> Reading:
+def _read(file: str, site: str) -> Reading:
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
-        return read_github(text) if text.lstrip()[:1] in ("[", "{") else read_table(text)
+        return read_github(text) if text.lstrip()[:1] in ("[", "{") else read_table(text, site=site.lower())
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
