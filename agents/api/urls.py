@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents.api import actions, agents, checkouts, me, notebook, policy, providers, runs, skills, wakeups
+from agents.api import (
+    actions,
+    agents,
+    budgets,
+    checkouts,
+    costs,
+    me,
+    notebook,
+    policy,
+    providers,
+    routines,
+    runs,
+    skills,
+    wakeups,
+)
 from issues.rest import addresses  # noqa: F401 - registers `issue` and `id`
 
 urlpatterns = [
@@ -19,6 +33,10 @@ urlpatterns = [
     path("agents/<id:id>/observations", notebook.AgentObservations.as_view()),
     path("notes/<id:id>", notebook.NoteItem.as_view()),
     path("observations/<id:id>", notebook.ObservationItem.as_view()),
+    path("agents/<id:id>/budget", budgets.AgentBudget.as_view()),
+    path("budgets", budgets.Budgets.as_view()),
+    path("companies/<slug:key>/budget", budgets.CompanyBudget.as_view()),
+    path("costs", costs.Costs.as_view()),
     path("policy", policy.PolicyTable.as_view()),
     path("policy/rules", policy.PolicyRules.as_view()),
     path("policy/rules/<id:id>", policy.PolicyRuleItem.as_view()),
@@ -43,6 +61,9 @@ urlpatterns = [
     path("runs/<id:id>/dry-runs", runs.RunDryRuns.as_view()),
     path("wakeups", wakeups.Wakeups.as_view()),
     path("wakeups/<id:id>", wakeups.WakeupItem.as_view()),
+    path("routines", routines.Routines.as_view()),
+    path("routines/<id:id>", routines.RoutineItem.as_view()),
+    path("routines/<id:id>/fires", routines.RoutineFires.as_view()),
     path("skills", skills.Skills.as_view()),
     path("skills/<id:id>", skills.SkillItem.as_view()),
 ]

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum, Value
-from django.db.models.functions import Coalesce, NullIf, TruncDate
+from django.db.models import F, QuerySet, Sum
+from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from agents.costs import FIGURES, MODEL, calls_of, following, read_month
 from agents.models import Budget, ModelCall
 from agents.services.spending import this_month
 from issues.charts import draw
@@ -23,18 +24,6 @@ from issues.spreadsheets import Cell, csv_answer
 MOST_ISSUES = 20
 ROWS_AT_ONCE = 1_000
 MICRO = 1_000_000
-
-_MODEL = Coalesce(NullIf(F("answered_model"), Value("")), F("model"))
-"""The model that answered, or that was asked."""
-
-_FIGURES: dict[str, Any] = {
-    "calls": Count("pk"),
-    "tokens": Sum(F("input_tokens") + F("output_tokens")),
-    "money": Sum("cost_microdollars"),
-    "unpriced": Count(
-        "pk", filter=Q(cost_microdollars=None) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0))
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +51,21 @@ class Table:
 @company_page
 def costs(request: HttpRequest, visit: Visit) -> HttpResponse:
     """`month` is one like 2026-11, in UTC as budgets are; the present one unless asked."""
-    month = _month(request.GET.get("month", ""))
-    following = _following(month)
-    calls = _calls(visit, month)
-    days = _days(calls, month, following)
-    totals = calls.aggregate(**_FIGURES)
+    month = _month(request)
+    after = following(month)
+    calls = calls_of(visit.company, month)
+    days = _days(calls, month, after)
+    totals = calls.aggregate(**FIGURES)
     measure = "money" if totals["money"] else "tokens"
     context = {
         "at": reverse("costs", args=[visit.company.slug]),
         "month": month,
         "before": (month - datetime.timedelta(days=1)).replace(day=1),
-        "after": following if following <= this_month() else None,
+        "after": after if after <= this_month() else None,
         "totals": totals,
         "measure": measure,
         "chart": draw([(day.name, getattr(day, measure) or 0) for day in days], width=720, height=120),
-        "last_day": min(following - datetime.timedelta(days=1), datetime.datetime.now(datetime.UTC).date()),
+        "last_day": min(after - datetime.timedelta(days=1), datetime.datetime.now(datetime.UTC).date()),
         "days": [day for day in days if day.calls],
         "tables": _tables(visit, calls),
         "budget": Budget.objects.filter(company=visit.company, agent=None).first(),
@@ -88,7 +77,7 @@ def costs(request: HttpRequest, visit: Visit) -> HttpResponse:
 @company_page
 def costs_table(request: HttpRequest, visit: Visit) -> StreamingHttpResponse:
     """The month for a spreadsheet: a row for each day, agent, model and issue."""
-    month = _month(request.GET.get("month", ""))
+    month = _month(request)
     return csv_answer(f"{visit.company.slug}-costs-{month:%Y-%m}.csv", _HEADER, _rows(visit, month))
 
 
@@ -105,8 +94,8 @@ def _rows(visit: Visit, month: datetime.date) -> Iterator[Sequence[Cell]]:
         "run__issue__title", "provider", "named", "purpose",
     )  # fmt: skip
     sums = {name: Sum(f"{name}_tokens") for name in ("input", "cached", "output", "reasoning")}
-    calls = _calls(visit, month).annotate(day=TruncDate("started_at", tzinfo=datetime.UTC), named=_MODEL)
-    rows: Any = calls.order_by().values(*keys).annotate(**_FIGURES, **sums).order_by(*keys)
+    calls = calls_of(visit.company, month).annotate(day=TruncDate("started_at", tzinfo=datetime.UTC), named=MODEL)
+    rows: Any = calls.order_by().values(*keys).annotate(**FIGURES, **sums).order_by(*keys)
     for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
         number, money = row["run__issue__number"], row["money"]
         yield (
@@ -129,37 +118,22 @@ def _rows(visit: Visit, month: datetime.date) -> Iterator[Sequence[Cell]]:
         )
 
 
-def _calls(visit: Visit, month: datetime.date) -> QuerySet[ModelCall]:
-    begin, end = _midnight(month), _midnight(_following(month))
-    return ModelCall.objects.filter(company=visit.company, started_at__gte=begin, started_at__lt=end)
+def _month(request: HttpRequest) -> datetime.date:
+    """The month that the address names, else the present one."""
+    present = this_month()
+    return read_month(request.GET.get("month", ""), latest=present) or present
 
 
-def _month(asked: str) -> datetime.date:
-    try:
-        month = datetime.datetime.strptime(asked, "%Y-%m").replace(tzinfo=datetime.UTC).date()
-    except ValueError:
-        return this_month()
-    return month if datetime.date(2000, 1, 1) <= month <= this_month() else this_month()
-
-
-def _following(month: datetime.date) -> datetime.date:
-    return (month + datetime.timedelta(days=31)).replace(day=1)
-
-
-def _midnight(day: datetime.date) -> datetime.datetime:
-    return datetime.datetime.combine(day, datetime.time.min, tzinfo=datetime.UTC)
-
-
-def _days(calls: QuerySet[ModelCall], month: datetime.date, following: datetime.date) -> list[Share]:
+def _days(calls: QuerySet[ModelCall], month: datetime.date, after: datetime.date) -> list[Share]:
     """Every day of the month up to today, those without a call too."""
     day = TruncDate("started_at", tzinfo=datetime.UTC)
     rows: dict[datetime.date, Any] = {
-        row["day"]: row for row in calls.annotate(day=day).order_by().values("day").annotate(**_FIGURES)
+        row["day"]: row for row in calls.annotate(day=day).order_by().values("day").annotate(**FIGURES)
     }
     today = datetime.datetime.now(datetime.UTC).date()
     nothing = {"calls": 0, "tokens": 0, "money": 0, "unpriced": 0}
     days = []
-    while month < following and month <= today:
+    while month < after and month <= today:
         row = rows.get(month, nothing)
         figures = {name: row[name] for name in nothing}
         days.append(Share(name=f"{month:%-d %b}", address="", percent=0, **figures))
@@ -190,7 +164,7 @@ def _tables(visit: Visit, calls: QuerySet[ModelCall]) -> list[Table]:
     issue = calls.values("run__issue__number", "run__issue__title")
     return [
         Table("By agent", "Agent", _shares(calls.values("run__agent"), by_agent)),
-        Table("By model", "Model", _shares(calls.values(named=_MODEL), lambda row: (row["named"], ""))),
+        Table("By model", "Model", _shares(calls.values(named=MODEL), lambda row: (row["named"], ""))),
         Table("By project", "Project", _shares(project, by_project)),
         Table("By issue", "Issue", _shares(issue, by_issue, most=MOST_ISSUES)),
     ]
@@ -198,13 +172,13 @@ def _tables(visit: Visit, calls: QuerySet[ModelCall]) -> list[Table]:
 
 def _shares(grouped: Any, named: Any, *, most: int = 200) -> tuple[Share, ...]:
     """The dearest first; where nothing has a price, those with the most tokens."""
-    rows = list(grouped.annotate(**_FIGURES).order_by(F("money").desc(nulls_last=True), "-tokens")[:most])
+    rows = list(grouped.annotate(**FIGURES).order_by(F("money").desc(nulls_last=True), "-tokens")[:most])
     by_money = any(row["money"] for row in rows)
     measure = "money" if by_money else "tokens"
     highest = max((row[measure] or 0 for row in rows), default=0)
     shares = []
     for row in rows:
         name, address = named(row)
-        figures = {key: row[key] for key in _FIGURES}
+        figures = {key: row[key] for key in FIGURES}
         shares.append(Share(name, address, percent=100 * (row[measure] or 0) // max(highest, 1), **figures))
     return tuple(shares)

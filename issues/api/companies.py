@@ -1,4 +1,4 @@
-"""Companies and who is in them."""
+"""Companies."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rest_framework import serializers
 
 from issues.actors import Person, Worker
 from issues.keysets import OLDEST_FIRST
-from issues.models import Company, CompanyStatus, Member, Role
+from issues.models import Company, CompanyStatus, Member
 from issues.models.company import THINKING_LEVELS
 from issues.refusals import Forbidden
 from issues.rest.paging import Page
 from issues.rest.scope import scope_of
 from issues.rest.shapes import Form, Shape, StampField, WrittenField
-from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
+from issues.rest.views import PageQuery, Resource, operation
 from issues.services.companies import change_company, found_company, pause_company, resume_company
 
 TAG = "Companies"
@@ -81,15 +81,6 @@ class CompanyForm(Form):
     checkpoints = serializers.BooleanField(required=False)
 
 
-class MemberShape(Shape):
-    """A person in a company."""
-
-    handle = serializers.CharField()
-    name = serializers.CharField()
-    role = serializers.ChoiceField(choices=Role.choices)
-    joined_at = StampField()
-
-
 class Companies(Resource):
     @operation("List companies", tag=TAG, query=PageQuery, answer=CompanyRowShape, paged=True)
     def get(self, *, query: Mapping[str, Any]) -> Page[Company]:
@@ -135,11 +126,3 @@ class CompanyResume(Resource):
     def post(self, *, key: str) -> Company:
         scope = scope_of(self.actor, key)
         return resume_company(actor=scope.actor, company=scope.company)
-
-
-class Members(Resource):
-    @operation("List members", tag=TAG, query=CompanyQuery, answer=MemberShape, paged=True)
-    def get(self, *, query: Mapping[str, Any]) -> Page[Member]:
-        """The people in a company now."""
-        scope = scope_of(self.actor, query["company"])
-        return self.page(scope.company.members.present().select_related("user"), OLDEST_FIRST, query)

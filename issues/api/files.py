@@ -42,6 +42,12 @@ class AttachmentShape(Shape):
     created_at = StampField()
 
 
+class AttachmentTextShape(AttachmentShape):
+    """A file on an issue, with what can be read of it."""
+
+    text = serializers.CharField(help_text="As agents are shown it; empty where nothing can be read.")
+
+
 class AttachmentForm(Form):
     file = serializers.FileField(max_length=255, help_text="At most 25 MiB.")
 
@@ -64,10 +70,10 @@ class Attachments(Resource):
 
 
 class AttachmentItem(Resource):
-    @operation("Get an attachment", tag=TAG, answer=AttachmentShape)
+    @operation("Get an attachment", tag=TAG, answer=AttachmentTextShape)
     def get(self, *, id: int) -> Attachment:
-        """What is known of it; its bytes are at `content`."""
-        return row_in_scope(self.actor, _rows(), id)[1]
+        """What is known of it and the text that was read from it; its bytes are at `content`."""
+        return row_in_scope(self.actor, _rows().defer(None), id)[1]
 
 
 class AttachmentContent(Resource):

@@ -12,13 +12,14 @@ from issues.api.issue_shapes import IssueShape, issue_whole
 from issues.keysets import NEWEST_FIRST, OLDEST_FIRST
 from issues.models import Activity, ActorKind, Finding, Issue, Verdict
 from issues.rest.paging import Page
-from issues.rest.references import everybody_named
-from issues.rest.scope import issue_in_scope, scope_of
+from issues.rest.references import agent_named, everybody_named
+from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField, WrittenField, texts_of
 from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
 from issues.services.reviews import give_verdict, set_reviewers
 
 TAG = "History and reviews"
+_FINDINGS = Finding.objects.select_related("agent", "issue__company").defer(*texts_of("agent"), "issue__description")
 _LINES = Activity.objects.select_related("member__user", "agent", "issue__company").defer(
     *texts_of("agent"), "issue__description"
 )
@@ -41,6 +42,7 @@ class FindingShape(Shape):
     """What an agent recorded as worth keeping."""
 
     id = serializers.IntegerField()
+    issue = serializers.CharField(source="issue.identifier")
     agent = SomebodyField("agent")
     title = serializers.CharField()
     body = serializers.CharField()
@@ -75,12 +77,32 @@ class IssueActivity(Resource):
         return self.page(_LINES.filter(issue=issue), OLDEST_FIRST, query)
 
 
+class FindingQuery(CompanyQuery):
+    agent = serializers.CharField(required=False, help_text="The handle of who recorded it.")
+
+
+class CompanyFindings(Resource):
+    @operation("List findings", tag=TAG, query=FindingQuery, answer=FindingShape, paged=True)
+    def get(self, *, query: Mapping[str, Any]) -> Page[Finding]:
+        """What the agents of a company recorded, the newest first."""
+        scope = scope_of(self.actor, query["company"])
+        rows = _FINDINGS.filter(issue__company=scope.company)
+        if "agent" in query:
+            rows = rows.filter(agent=agent_named(scope, query["agent"], "agent"))
+        return self.page(rows, NEWEST_FIRST, query)
+
+
+class FindingItem(Resource):
+    @operation("Get a finding", tag=TAG, answer=FindingShape)
+    def get(self, *, id: int) -> Finding:
+        return row_in_scope(self.actor, _FINDINGS, id)[1]
+
+
 class IssueFindings(Resource):
     @operation("List the findings of an issue", tag=TAG, query=PageQuery, answer=FindingShape, paged=True)
     def get(self, *, identifier: str, query: Mapping[str, Any]) -> Page[Finding]:
         _, issue = issue_in_scope(self.actor, identifier)
-        rows = Finding.objects.filter(issue=issue).select_related("agent").defer(*texts_of("agent"))
-        return self.page(rows, OLDEST_FIRST, query)
+        return self.page(_FINDINGS.filter(issue=issue), OLDEST_FIRST, query)
 
 
 class IssueReviewers(Resource):

@@ -116,6 +116,10 @@ class ProjectRestore(Resource):
 
 
 class LabelItem(Resource):
+    @operation("Get a label", tag=TAG, answer=LabelShape)
+    def get(self, *, id: int) -> Label:
+        return row_in_scope(self.actor, _LABELS, id)[1]
+
     @operation("Change a label", tag=TAG, body=LabelForm, answer=LabelShape)
     def patch(self, *, id: int, form: Mapping[str, Any]) -> Label:
         """Issues keep it."""

@@ -7,6 +7,12 @@ from django.db.models.functions import Lower
 
 from issues.models.company import Company, Member
 
+FILTERS = (
+    "text", "status", "priority", "assignee", "label", "project", "parent", "due", "opened", "changed", "only", "group",
+    "sort",
+)  # fmt: skip
+"""What the address of a board or list can select and arrange by."""
+
 
 class SavedView(models.Model):
     """A named selection: the filters of a board's or list's address. Shared ones are offered to the whole company."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from django.core import signing
 from django.db.models import Model, QuerySet
@@ -13,15 +13,17 @@ from django.db.models import Model, QuerySet
 from issues.keysets import Order, Row
 from issues.rest.problems import Malformed
 
+Shown = TypeVar("Shown")
+
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[Row]):
-    """Rows of a list, and the cursor of the next page; empty on the last."""
+class Page(Generic[Shown]):
+    """Rows of a list, or what is shown for them, and the cursor of the next page; empty on the last."""
 
-    rows: Sequence[Row]
+    rows: Sequence[Shown]
     cursor: str
 
 

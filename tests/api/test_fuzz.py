@@ -12,6 +12,8 @@ from agents.models import Agent
 from agents.services.notebook import remember, write_note
 from issues.models import Company, Grant
 from issues.rights import Right
+from issues.services.files import write_file
+from issues.services.findings import record_finding
 from issues.services.policy import change_policy
 from tests import build
 from tests.api.client import Api
@@ -96,6 +98,10 @@ def things(company: Company, ada: Agent) -> None:
     build.comment(issue)
     worker = build.at_work(ada, issue)
     build.approval(issue, actor=worker)
+    build.saved_view(company)
+    build.routine(company, ada)
+    write_file(actor=worker, issue=issue, path="a.md", text="Written.")
+    record_finding(actor=worker, issue=issue, body="Found.")
     write_note(actor=worker, issue=issue, key="plan", text="First this.")
     remember(actor=worker, issue=issue, text="It breaks on Mondays.")
     change_policy(actor=build.owner_of(company), company=company, permission=Right.LABEL, grant=Grant.DENY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agents.models import Agent
+from agents.services.routines import fire_routine_now
 from agents.services.wakeups import run_heartbeat
 from issues.actors import Person
-from issues.models import Company, Issue
+from issues.models import Company, Issue, WorkspaceFile
 from issues.services.comments import write_comment
+from issues.services.files import write_file
 from tests import build
 from tests.api.client import Api
 
@@ -39,11 +42,18 @@ LISTS = [
     ("approvals", {}),
     ("companies", {}),
     ("keys", {}),
+    ("budgets", {}),
+    ("files/FILE/versions", {}),
+    ("findings", {}),
+    ("issues/ACME-1/files", {}),
     ("labels", {}),
     ("members", {}),
     ("projects", {}),
+    ("routines", {}),
+    ("routines/ROUTINE/fires", {}),
     ("runs", {}),
     ("skills", {}),
+    ("views", {}),
     ("wakeups", {}),
 ]
 
@@ -69,6 +79,12 @@ def fill(company: Company, count: int) -> None:
         write_comment(actor=worker, issue=top, body="Said.")
         build.approval(child, actor=worker)
         build.skill(company, f"Skill {number}")
+        build.saved_view(company, f"View {number}")
+        at_top = replace(worker, home=top, owns_home=True)
+        write_file(actor=at_top, issue=top, path=f"{number}.md", text="It is written.")
+        write_file(actor=at_top, issue=top, path="all.md", text=f"By {number}.")
+        build.routine(company, agent, project=project)
+        fire_routine_now(actor=owner, routine=company.routines.earliest("pk"))
         build.member(company)
         build.comment(top)
         attach_file(actor=owner, issue=top, name=f"{number}.txt", content=b"text")
@@ -81,6 +97,8 @@ def test_a_list_takes_as_many_queries_for_one_row_as_for_many(
     api: Api, company: Company, path: str, query: dict[str, Any]
 ) -> None:
     fill(company, 2)
+    file, routine = WorkspaceFile.objects.get(path="all.md"), company.routines.earliest("pk")
+    path = path.replace("FILE", f"{file.pk}").replace("ROUTINE", f"{routine.pk}")
     few, rows = _queries(lambda: api.get(path, **query, limit=200))
     fill(company, 4)
     many, more = _queries(lambda: api.get(path, **query, limit=200))

@@ -19,7 +19,8 @@ from agents.services.wakeups import run_heartbeat
 from issues.actors import Person
 from issues.models import Activity, Attachment, Company, Grant
 from issues.rights import Right
-from issues.services.files import attach_file
+from issues.services.files import attach_file, write_file
+from issues.services.findings import record_finding
 from issues.services.keys import create_agent_key
 from issues.services.policy import change_policy
 from issues.services.webhooks import add_webhook
@@ -35,6 +36,9 @@ MADE: dict[str, dict[str, Any]] = {
     "mentions": {"text": "@hers"},
     "policy/rules": {"permission": "assign", "grant": "allow"},
     "policy/caps": {"verb": "assign", "cap": 3},
+    "members": {"username": "eve", "role": "owner"},
+    "routines": {"name": "Mine", "cron": "0 9 * * *", "title": "Mine", "assignee": "hers"},
+    "skills": {"name": "Mine", "body": "Mine"},
 }
 """What has no name of its own, as it would be made."""
 
@@ -63,12 +67,14 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
     approval = build.approval(issue, CANARY, actor=worker)
     note = write_note(actor=worker, issue=issue, key=CANARY, text=CANARY)
     observation = remember(actor=worker, issue=issue, text=CANARY)
+    finding = record_finding(actor=worker, issue=issue, title=CANARY, body=CANARY)
+    file = write_file(actor=worker, issue=issue, path=CANARY, text=CANARY).file
     rule = change_policy(actor=founder, company=company, permission=Right.ASSIGN, grant=Grant.DENY, role=CANARY)
     assert rule is not None
     assert worker.run is not None
     cancel_run(actor=founder, run=worker.run)
     wakeup = run_heartbeat(actor=founder, agent=agent, issue=issue, note=CANARY)
-    build.member(company, CANARY)
+    member = build.member_row(build.member(company, CANARY))
     key, _ = create_agent_key(actor=founder, agent=agent, name=CANARY)
     attachment: Attachment = attach_file(actor=founder, issue=issue, name=CANARY, content=b"x")
     webhook, _ = add_webhook(actor=founder, company=company, url=f"http://{CANARY}.test/", kinds=["issue"])
@@ -87,6 +93,11 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
         "agents/<id:id>": agent.pk,
         "runs/<id:id>": worker.run.pk,
         "wakeups/<id:id>": wakeup.pk,
+        "members/<id:id>": member.pk,
+        "views/<id:id>": build.saved_view(company, CANARY, shared=True).pk,
+        "files/<id:id>": file.pk,
+        "findings/<id:id>": finding.pk,
+        "routines/<id:id>": build.routine(company, agent, name=CANARY).pk,
         "skills/<id:id>": build.skill(company, CANARY).pk,
         "notes/<id:id>": note.pk,
         "observations/<id:id>": observation.pk,
@@ -195,6 +206,7 @@ def _body(address: str, method: str) -> dict[str, Any]:
         "requests": {"title": "Mine"},
         "questions": {"question": "Mine?"},
         "decision": {"status": "approved"},
+        "budget": {"runs": 1},
         "actions": {"text": "/priority high"},
         "providers": {"name": "mine", "protocol": "openai"},
     }
