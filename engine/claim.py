@@ -25,7 +25,7 @@ from issues.activity import record
 from issues.actors import SYSTEM
 from issues.effects import savepoint, service
 from issues.models import Company, CompanyStatus, Issue
-from issues.prepared import Prepared
+from issues.prepared import Prepared, PreparedInstances
 from trimus.outages import why_out
 
 log = structlog.get_logger(__name__)
@@ -164,13 +164,17 @@ def claim(agent_id: int, issue_id: int) -> Run | None:
     return run
 
 
-def take_in_late(run: Run, issue: Issue, wakeups_to_show: QuerySet[Wakeup]) -> list[Wakeup]:
-    """The wakeups that the run delivers, also those that arrived since the claim: in the transaction that reads the
-    prompt's context."""
+def deliverable(wakeups: QuerySet[Wakeup], agent_id: int, issue_id: int, run_id: int) -> QuerySet[Wakeup]:
+    """Those that the run has claimed, and those that have come since for its agent on its issue; held."""
+    pending = Q(agent=agent_id, issue=issue_id, state=WakeupState.PENDING)
+    held = wakeups.select_for_update(of=("self",)).order_by("pk")  # as claims hold them: else both could wait
+    return held.filter(pending | Q(run=run_id, state=WakeupState.CLAIMED))
+
+
+def take_in_late(run: Run, issue: Issue, wakeups: Sequence[Wakeup]) -> list[Wakeup]:
+    """The wakeups that the run delivers, of the `deliverable` ones, also those that arrived since the claim: in the
+    transaction that reads the prompt's context."""
     now = timezone.now()
-    pending = Q(agent=run.agent, issue=issue, state=WakeupState.PENDING)
-    held = wakeups_to_show.select_for_update(of=("self",)).order_by("pk")  # as claims hold them: else both could wait
-    wakeups = list(held.filter(pending | Q(run=run, state=WakeupState.CLAIMED)))
     late = _living([wakeup for wakeup in wakeups if wakeup.run_id is None], issue, now)
     if late:
         Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in late]).update(
@@ -185,19 +189,29 @@ def take_in_late(run: Run, issue: Issue, wakeups_to_show: QuerySet[Wakeup]) -> l
 def _lock(agent_id: int, issue_id: int) -> tuple[Company, Agent, Issue, list[Wakeup]] | None:
     """Company and agent, held, so that no two starts count the same free place; their issue with its pending wakeups,
     held too. None if there are none any more, or another claim holds the agent."""
-    company = Company.objects.select_for_update(of=("self",), no_key=True).filter(agents=agent_id).first()
-    agent = Agent.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=agent_id).first()
-    pending = list(
-        Wakeup.objects.select_for_update(of=("self",))
-        .select_related("chain_member", "issue")
-        .filter(agent=agent_id, issue=issue_id, state=WakeupState.PENDING)
-        .order_by("pk")
-    )
+    company, agent = _company_of.first(agent_id), _free_agent.first(agent_id)
+    pending = _pending.all(agent_id, issue_id)
     if company is None or agent is None or not pending:
         return None
     issue = pending[0].issue
     agent.company = issue.company = company
     return company, agent, issue, pending
+
+
+_company_of = PreparedInstances(
+    lambda agent: Company.objects.select_for_update(of=("self",), no_key=True).filter(agents=agent)
+)
+_free_agent = PreparedInstances(
+    lambda agent: Agent.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=agent)
+)
+_pending = PreparedInstances(
+    lambda agent, issue: (
+        Wakeup.objects.select_for_update(of=("self",))
+        .select_related("chain_member", "issue")
+        .filter(agent=agent, issue=issue, state=WakeupState.PENDING)
+        .order_by("pk")
+    )
+)
 
 
 def _living(pending: Sequence[Wakeup], issue: Issue, now: datetime.datetime) -> list[Wakeup]:

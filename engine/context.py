@@ -16,7 +16,7 @@ from agents.services.agents import worker_for
 from agents.services.spending import is_budget_low
 from engine.allowed import Allowed, allowed_verbs
 from engine.checkpoints import read_checkpoint
-from engine.claim import take_in_late
+from engine.claim import deliverable, take_in_late
 from engine.inventory import Kept, read_inventory
 from engine.meanwhile import SEEN, lines_of_people
 from engine.notebook import read_notebook
@@ -29,7 +29,7 @@ from engine.timeline import read_timeline
 from issues.effects import service
 from issues.models import Approval, ApprovalStatus, Comment, Company, Issue, Member
 from issues.policies import Relation, agent_standing
-from issues.prepared import Prepared
+from issues.prepared import Prepared, PreparedInstances
 from issues.services.transitions import outstanding_reviewers
 from issues.sources import WakeupSource
 
@@ -45,7 +45,7 @@ def gather(run: Run, route: Route | None = None) -> shown.HeartbeatContext:
     # Before all else is read: a change under way is noticed when the reply is applied, if it is not seen here.
     run.prompt_facts = {SEEN: lines_of_people(run)}
     issue = _read_issue(run)
-    wakeups = take_in_late(run, issue, _shown_wakeups())
+    wakeups = take_in_late(run, issue, _deliverable.all(run.agent_id, issue.pk, run.pk))
     return build_context(run.agent, issue, wakeups, run, route)
 
 
@@ -118,6 +118,9 @@ def _shown_wakeups() -> QuerySet[Wakeup]:
     )
 
 
+_deliverable = PreparedInstances(lambda *ids: deliverable(_shown_wakeups(), *ids))
+
+
 def _lines() -> QuerySet[Issue]:
     """Issues as others name them."""
     return Issue.objects.select_related("company", "assignee_agent", "assignee_member__user").only(*lined())
@@ -126,13 +129,18 @@ def _lines() -> QuerySet[Issue]:
 def _read_issue(run: Run) -> Issue:
     """The run's issue, with what is at hand instead of read once more."""
     assert run.issue_id is not None  # noqa: S101 - it was claimed for one
-    issue = Issue.objects.select_related("project", "assignee_member__user", "responsible__user").get(pk=run.issue_id)
+    [issue] = _assigned.all(run.issue_id)
     issue.company = run.company
     if issue.assignee_agent_id == run.agent_id:
         issue.assignee_agent = run.agent
     if issue.parent_id is not None:
         issue.parent = _lines().get(pk=issue.parent_id)
     return issue
+
+
+_assigned = PreparedInstances(
+    lambda issue: Issue.objects.select_related("project", "assignee_member__user", "responsible__user").filter(pk=issue)
+)
 
 
 def _model(agent: Agent, route: Route | None) -> ModelEntry:

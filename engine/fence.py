@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from agents.models import Run, RunAction, RunState
+from issues.prepared import PreparedInstances
 
 
 class Fenced(Exception):
@@ -24,18 +25,22 @@ def write(run: Run, **values: Any) -> None:
 
 def lock(run: Run) -> Run:
     """The running run's row, held until the transaction ends, or Fenced. Cancelling waits for it, or it for that."""
-    held = (
+    held = _running.first(run.pk)
+    if held is None or held.attempt != run.attempt or held.issue_id is None:
+        raise Fenced(f"run {run.pk} is no longer held by attempt {run.attempt}")
+    held.agent.company = held.company
+    return held
+
+
+_running = PreparedInstances(
+    lambda run: (
         Run.objects.select_for_update(of=("self",))
         .select_related("company", "agent", "chain_member__user")
         .defer("system_message", "user_message", "prompt_sections")
         .annotate(has_acted=Exists(RunAction.objects.filter(run=OuterRef("pk"))))
-        .filter(pk=run.pk, attempt=run.attempt, state=RunState.RUNNING)
-        .first()
+        .filter(pk=run, state=RunState.RUNNING)
     )
-    if held is None or held.issue_id is None:
-        raise Fenced(f"run {run.pk} is no longer held by attempt {run.attempt}")
-    held.agent.company = held.company
-    return held
+)
 
 
 def has_acted(run: Run) -> bool:

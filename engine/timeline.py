@@ -6,6 +6,7 @@ import html
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.utils.html import strip_tags
 
 from engine.inventory import Kept
@@ -14,6 +15,7 @@ from engine.text.context import ActivityLine, History, Participant
 from engine.text.context import Comment as ContextComment
 from issues.models import Activity, Comment, Issue, was_brought
 from issues.names import Names
+from issues.prepared import PreparedInstances
 from issues.sentences import named_in, tell
 
 NEWEST = 400
@@ -70,20 +72,28 @@ def _comment(comment: Comment) -> ContextComment:
 
 
 def _activity(issue: Issue, since: object) -> list[ContextComment | ActivityLine]:
-    lines = (
-        Activity.objects.filter(issue=issue)
-        .select_related("agent", "member__user")
-        .only("kind", "data", "created_at", "actor_kind", "company", "issue", "run", *named("agent", "member"))
-        .order_by("-pk")
-    )
-    if since is not None:
-        lines = lines.filter(created_at__gte=since)
-    shown = [line for line in lines[:NEWEST] if not line.kind.startswith(_TOLD_ELSEWHERE)]
+    if since is None:
+        lines = _newest_activity.all(issue.pk)
+    else:
+        lines = list(_activity_of(issue.pk).filter(created_at__gte=since)[:NEWEST])
+    shown = [line for line in lines if not line.kind.startswith(_TOLD_ELSEWHERE)]
     names = Names(issue.company, named_in(shown))
     return [
         ActivityLine(_actor(line), line.created_at, html.unescape(strip_tags(tell(line, names, "/").text)))
         for line in shown
     ]
+
+
+def _activity_of(issue_id: int) -> QuerySet[Activity]:
+    return (
+        Activity.objects.filter(issue=issue_id)
+        .select_related("agent", "member__user")
+        .only("kind", "data", "created_at", "actor_kind", "company", "issue", "run", *named("agent", "member"))
+        .order_by("-pk")
+    )
+
+
+_newest_activity = PreparedInstances(lambda issue: _activity_of(issue)[:NEWEST])
 
 
 def _actor(line: Activity) -> Participant | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from agents.models import Agent, Budget, Reservation, Run, Spending
@@ -21,7 +21,7 @@ from issues.actors import SYSTEM, Actor
 from issues.effects import service
 from issues.models import Company, InboxKind
 from issues.policies import Right, require
-from issues.prepared import Prepared
+from issues.prepared import Prepared, PreparedInstances
 from issues.refusals import Conflict, Invalid
 from issues.services.inbox import tell_board
 from issues.services.locks import lock_company
@@ -119,7 +119,7 @@ def reserve_rest(run: Run, worst: Cost) -> None:
 def reserve_further(run: Run, worst: Cost) -> bool:
     """Set aside what one more call could cost, beside what is held for those before it. False, with nothing set aside,
     if the run was settled meanwhile: it has ended, and nobody would settle it once more. Raises OverBudget."""
-    if Reservation.objects.select_for_update().filter(run=run).first() is None:
+    if _reservation.first(run.pk) is None:
         return False
     reserve(run, worst, starts_run=False)
     return True
@@ -128,7 +128,7 @@ def reserve_further(run: Run, worst: Cost) -> bool:
 def settle(run: Run, spent: Cost | None) -> None:
     """Replace what was set aside for the run by what it cost, inside the caller's transaction. None: nobody knows, so
     what was set aside counts as spent. A run with nothing set aside is settled already."""
-    held = Reservation.objects.select_for_update().filter(run=run).first()
+    held = _reservation.first(run.pk)
     if held is None:
         return
     cost = spent if spent is not None else Cost(held.tokens, held.microdollars)
@@ -227,9 +227,17 @@ def _lock_rows(run: Run, month: datetime.date, budgets: _Budgets) -> list[tuple[
 
 def _rows(run: Run, month: datetime.date, budgets: _Budgets, *, lock: bool) -> list[tuple[Spending, Budget | None]]:
     """The company's and the agent's row of the month, as far as they exist, with the budget that bounds each."""
-    found = Spending.objects.filter(_both(run), company=run.company, month=month)
-    found = found.order_by(F("agent").asc(nulls_first=True))
-    return [(row, budgets.get(row.agent_id)) for row in (found.select_for_update() if lock else found)]
+    query = _held_spending if lock else _spending
+    return [(row, budgets.get(row.agent_id)) for row in query.all(run.company_id, run.agent_id, month)]
+
+
+def _of_both(company_id: int, agent_id: int, month: datetime.date) -> QuerySet[Spending]:
+    found = Spending.objects.filter(Q(agent=None) | Q(agent=agent_id), company=company_id, month=month)
+    return found.order_by(F("agent").asc(nulls_first=True))
+
+
+_spending = PreparedInstances(_of_both)
+_held_spending = PreparedInstances(lambda *both: _of_both(*both).select_for_update())
 
 
 def _budgets(run: Run) -> _Budgets:
@@ -240,6 +248,7 @@ def _budgets(run: Run) -> _Budgets:
     return {budget.agent_id: budget for budget in applying}
 
 
+_reservation = PreparedInstances(lambda run: Reservation.objects.select_for_update().filter(run=run))
 _held = Prepared(lambda run: Reservation.objects.filter(run=run).values_list("tokens", "microdollars"))
 _any_budget = Prepared(lambda company: Budget.objects.filter(company=company).values_list("pk")[:1])
 

@@ -10,12 +10,13 @@ of activity among them, takes a share of that row's key, and must not wait for w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from issues.effects import held_issues
 from issues.models import Company, Issue
+from issues.prepared import PreparedInstances
 from issues.refusals import NotFound
 
 
@@ -32,14 +33,18 @@ def lock_issues(ids: Iterable[int]) -> list[Issue]:
     """Those of the issues that exist, held, by ascending id."""
     wanted, held = set(ids), held_issues()
     missing = wanted - held.keys()
-    read = (
-        Issue.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("company", "assignee_agent")
-        .filter(pk__in=missing)
-        .order_by("pk")
-    )
-    held |= {issue.pk: issue for issue in (read if missing else ())}
+    if missing:
+        read = _one.all(*missing) if len(missing) == 1 else _held(missing)
+        held |= {issue.pk: issue for issue in read}
     return [held[pk] for pk in sorted(wanted & held.keys())]
+
+
+def _held(ids: Collection[int]) -> QuerySet[Issue]:
+    held = Issue.objects.select_for_update(of=("self",), no_key=True).select_related("company", "assignee_agent")
+    return held.filter(pk__in=ids).order_by("pk")
+
+
+_one = PreparedInstances(lambda issue: _held([issue]))
 
 
 def lock_company(company: Company) -> Company:
