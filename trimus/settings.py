@@ -141,9 +141,9 @@ def _database() -> dict[str, Any]:
             # another writer got in after their first read; immediate ones queue.
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
+            "factory": OwnersConnection,
             # In WAL mode NORMAL loses no committed transaction to a killed process; a power cut may take
             # the last ones, and leaves the file whole.
-            "factory": OwnersConnection,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     else:
