@@ -107,7 +107,7 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Reservation.objects.get_or_create(run=run, defaults={"month": month})  # a checkout holds one itself
     KeptAnswer.objects.create(caller="user 1", key=str(number), call_hash="0")
     ImportedIssue.objects.create(company=company, source=f"elsewhere {number}", issue=run.issue)
-    AuditSeal.objects.create(company=company, number=number + 1, lines=0, last_line=0, marks=b"")
+    AuditSeal.objects.create(company=company, number=number + 1, lines=0, last_line=0, marks=b"", sealed_at=now)
     Pulse.objects.create(name=f"part {number}", felt_at=now)
     CompanyProvider.objects.create(company=company, name=f"own-{number}", protocol="openai", sealed_key=seal("sk-1234"))
     Breaker.objects.create(
