@@ -73,7 +73,22 @@ def alone() -> Iterator[None]:
         os.close(handle)
 
 
+def other_owner() -> str | None:
+    """The user as whom the installation has run, where this one is the superuser and that was another."""
+    path = _path()
+    if os.geteuid() != 0 or not path.exists() or path.stat().st_uid == 0:
+        return None
+    try:
+        return path.owner()
+    except KeyError:  # one without a name
+        return f"#{path.stat().st_uid}"
+
+
+def _path() -> Path:
+    return Path(settings.DATA_DIR) / "running.lock"
+
+
 def _open() -> int:
-    path = Path(settings.DATA_DIR) / "running.lock"
+    path = _path()
     path.parent.mkdir(parents=True, exist_ok=True)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from agents.models import Pulse
 from engine.backups.archive import ArchiveWriter, growing_beside, put_in_place
-from engine.backups.databases import Contents, Keeper, keeper
+from engine.backups.databases import Contents, Keeper, Unable, keeper
 from engine.backups.manifest import Manifest, blob_name
 from engine.backups.progress import Meter, Told
 from issues import blobs
@@ -39,11 +40,12 @@ def make_backup(target: Path, told: Told) -> Made:
     """Write everything to the file `target`, which only its owner can read. It has that name only once it is whole.
 
     The database first, at one moment, then the bytes that it names: they are stored before the rows are, and nothing
-    removes any until the end. FileExistsError if there is such a file already, Unable if a tool is missing, OSError if
-    the disk does not take it: then nothing is left. SystemExit while a backup is restored.
+    removes any until the end. FileExistsError if there is such a file already, Unable if a tool is missing or there is
+    nothing, OSError if the disk does not take it: then nothing is left. SystemExit while a backup is restored.
     """
     if target.exists():
         raise FileExistsError(target)
+    _check_there()
     target.parent.mkdir(parents=True, exist_ok=True)
     # A restore meanwhile would put another database under the file that is read here.
     with presence.counted(), growing_beside(target) as folder, blobs.kept_whole():
@@ -64,6 +66,12 @@ def make_backup(target: Path, told: Told) -> Made:
         put_in_place(growing, target)
     _note_made()
     return Made(target, target.stat().st_size, manifest)
+
+
+def _check_there() -> None:
+    """An installation that was named wrongly is empty, and its backup would be one of nothing."""
+    if MigrationRecorder.Migration._meta.db_table not in connections[DEFAULT_DB_ALIAS].introspection.table_names():
+        raise Unable("The database is empty: TRIMUS_DATA_DIR or DATABASE_URL may name another one than you mean.")
 
 
 def _note_made() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 Told = Callable[[str], object]
 """Takes a line for whoever waits."""
@@ -41,3 +43,8 @@ def in_words(size: int) -> str:
     while shown >= 1000 and unit < len(_UNITS) - 1:
         shown, unit = shown / 1000, unit + 1
     return f"{shown:.1f} {_UNITS[unit]}" if unit else f"{size} bytes"
+
+
+def room_in(folder: Path) -> str:
+    """How much the disk still takes, for errors that do not say that it is full."""
+    return f"{in_words(shutil.disk_usage(folder).free)} are free in {folder}"

@@ -48,6 +48,8 @@ class Restored:
 def restore_backup(path: Path, *, replace: bool, told: Told) -> Restored:
     """Put the backup in place. Unfit if it cannot be restored here, Unable if something is missing, Running if Trimus
     runs, OSError if the disk does not take it: then everything is as it was."""
+    if (owner := presence.other_owner()) is not None:
+        raise Unable(f"Trimus runs here as {owner}, who could not open what the superuser writes: sudo -u {owner} …")
     with presence.alone(), path.open("rb") as file:
         archive = ArchiveReader(file)
         database = keeper()

@@ -15,7 +15,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from engine.backups.archive import sync_folder
 from engine.backups.databases import Contents, Unable, let_go, looking_at, read_contents
 from engine.backups.manifest import DATABASES
-from engine.backups.progress import Meter, Told
+from engine.backups.progress import Meter, Told, room_in
 
 _PAGES = 2_560
 """Copied between two words on how far it has come: 10 MB."""
@@ -96,7 +96,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         with contextlib.closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as connection:
             yield connection
     except sqlite3.Error as error:
-        raise Unable(f"SQLite says of {path}: {error}.") from error
+        raise Unable(f"SQLite says of {path}: {error}; {room_in(path.parent)}.") from error
 
 
 def _settle(path: Path) -> None:

@@ -446,3 +446,29 @@ def test_the_tool_of_a_killed_restore_that_is_loading_still_does_not_stand_in_th
         cursor.execute(f"CREATE DATABASE {connection.ops.quote_name(loading)}")
     with contextlib.closing(psycopg.connect(machine.libpq(machine.postgres_url() or ""), dbname=loading)):
         assert "Restored as it was" in run("restore", str(backup), replace=True)
+
+
+def test_a_backup_of_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection.introspection, "table_names", list)
+    with pytest.raises(CommandError, match="The database is empty: TRIMUS_DATA_DIR or DATABASE_URL may name another"):
+        run("backup", to=str(tmp_path / "there" / "kept.zip"))
+    assert not (tmp_path / "there").exists()
+
+
+def test_the_superuser_does_not_restore_what_another_user_runs(
+    backup: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    (data_folder / "running.lock").touch()
+    stat = Path.stat
+
+    def of_another(path: Path, **options: bool) -> os.stat_result:
+        found = stat(path, **options)
+        is_it = path == data_folder / "running.lock"
+        return os.stat_result([*found[:4], 4_000_000, *found[5:10]]) if is_it else found
+
+    monkeypatch.setattr(Path, "stat", of_another)
+    with pytest.raises(
+        CommandError, match="Trimus runs here as #4000000, who could not open what the superuser writes"
+    ):
+        run("restore", str(backup), replace=True)

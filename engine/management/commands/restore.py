@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.template.defaultfilters import pluralize
 
 from engine.backups.databases import Unable
 from engine.backups.manifest import Unfit
+from engine.backups.progress import room_in
 from engine.backups.restoring import IN_PLACE, Restored, restore_backup
 from trimus.presence import Running
 
@@ -38,7 +40,8 @@ class Command(BaseCommand):
             named = f" ({error.filename})" if error.filename else ""
             raise CommandError(f"Nothing was changed: {error.strerror or error}{named}.") from error
         except DatabaseError as error:
-            raise CommandError(f"Nothing was changed. The database says: {error}") from error
+            room = room_in(settings.DATA_DIR)
+            raise CommandError(f"Nothing was changed. The database says: {error}; {room}.") from error
         except KeyboardInterrupt as error:
             raise CommandError(f"Interrupted. Unless “{IN_PLACE}” stands above, nothing was changed.") from error
         self._tell(restored)
