@@ -47,6 +47,7 @@ class AgentPage(Edited):
         "provider",
         "model",
         "script",
+        "command",
         "tier",
         "thinking",
         "max_output_tokens",
@@ -229,6 +230,15 @@ class ReservationPage(Shown):
     list_select_related = ("run",)
     list_filter = ("month",)
     search_fields = ("=run__id",)
+
+
+@admin.register(models.RunOutput)
+class RunOutputPage(Shown):
+    list_display = ("pk", link("run"), "is_cut", "written_at")
+    list_select_related = ("run",)
+    list_filter = ("is_cut",)
+    search_fields = ("=run__id",)
+    long = ("text",)
 
 
 @admin.register(models.TokenFactor)

@@ -45,6 +45,11 @@ _EXPLANATIONS = {
         "The provider did not understand what it was asked.",
         "Most often the model's name is wrong, or the model lacks what was asked of it. Look at the agent's model.",
     ),
+    ErrorKind.PROGRAM: Explanation(
+        "The agent's program could not be run, or ended without a reply.",
+        "What it said stands above and below. `manage.py doctor` says whether the server has the program; the agent's"
+        " page shows the command.",
+    ),
     "budget": Explanation(
         "The budget had no room for the call.",
         "Nothing is lost: it runs once there is room. An owner can raise the budget, or wait for the next month.",

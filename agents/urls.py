@@ -43,6 +43,7 @@ company_patterns: Patterns = [
     path("agents/<handle:handle>/", include(agent_patterns)),
     path("runs/", runs.runs, name="runs"),
     path("runs/<int:run>/", run_page.run_page, name="run"),
+    path("runs/<int:run>/output/", run_page.run_output, name="run-output"),
     path("runs/<int:run>/compare/", comparing.compare_runs, name="compare-runs"),
     path("runs/<int:run>/cancel/", runs.cancel, name="cancel-run"),
     path("runs/<int:run>/again/", runs.again, name="run-again"),

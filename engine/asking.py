@@ -13,6 +13,7 @@ from engine.completion import Answer, Unanswered, complete
 from engine.gate import Closed, enter, first_open
 from engine.leases import Lease
 from engine.preparing import prepare, prepare_leaner
+from engine.programs import ask_program
 from engine.record import keep_unanswered
 from engine.routing import Route, routes_of
 from engine.troubles import called
@@ -45,6 +46,8 @@ def ask(run: Run, lease: Lease) -> Answer:
 
 def _ask_one(run: Run, route: Route, lease: Lease) -> Answer:
     prompt = prepare(run, route)
+    if route.is_program:
+        return ask_program(run, prompt, route, lease)
     try:
         return complete(run, prompt, route, lease)
     except Unanswered as failure:

@@ -102,7 +102,7 @@ def _row(
 
 def price_used(entry: ModelEntry, usage: Usage) -> dict[str, str]:
     """The price of a call as its row keeps it: prices change, and what a call cost must stay understood."""
-    price = entry.price(usage.input_tokens)
+    price = entry.price(usage.input_tokens) if usage.told_microdollars is None else None
     if price is None:
         return {}
     return {

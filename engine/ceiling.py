@@ -59,6 +59,8 @@ def ceiling(entry: ModelEntry, input_tokens: int, output_tokens: int) -> Cost:
 
 def microdollars(entry: ModelEntry, usage: Usage) -> int | None:
     """What one call costs, rounded up: spending is never understated. None without a known price."""
+    if usage.told_microdollars is not None:
+        return usage.told_microdollars
     dollars = entry.cost(usage)
     return None if dollars is None else int((dollars * _MICRO).to_integral_value(rounding=ROUND_CEILING))
 

@@ -36,6 +36,9 @@ CANDIDATES = 50
 RUN_DEADLINE = datetime.timedelta(minutes=10)
 """A run's lease is not renewed after this, so that a hung thread does not hold an issue for ever."""
 
+PROGRAM_DEADLINE = datetime.timedelta(minutes=60)
+"""The same for an agent that is a program: it does in one run what others do in many."""
+
 
 def claim_next() -> Run | None:
     """Claim the next pair of agent and issue that may start, or None. Who claims it first has it: others go on to the
@@ -276,7 +279,7 @@ def start(
         **_place_of(leading),
         lease_seconds=settings.LEASE_SECONDS,
         started_at=now,
-        deadline_at=now + RUN_DEADLINE,
+        deadline_at=now + (PROGRAM_DEADLINE if agent.is_program else RUN_DEADLINE),
     )
     run.save(force_insert=True)
     Wakeup.objects.filter(pk__in=[wakeup.pk for wakeup in wakeups]).update(

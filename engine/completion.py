@@ -72,7 +72,7 @@ def complete(run: Run, prompt: HeartbeatPrompt, route: Route, lease: Lease) -> A
         # Each further call has what is left of the run's time, not the whole of it again.
         request = replace(request, deadline_seconds=_time_for_a_call(lease))
         if calls:
-            _set_aside(run, request_ceiling(request, entry, meter))
+            set_aside(run, request_ceiling(request, entry, meter))
         completion = lease.wait_for(model_loop().start(route.endpoint, request))
         calls.append(completion)
         if completion.stop_reason is StopReason.REFUSED:
@@ -104,7 +104,7 @@ def _request(run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry,
     )
 
 
-def _set_aside(run: Run, worst: Cost) -> None:
+def set_aside(run: Run, worst: Cost) -> None:
     """Make sure that a further call can be paid, on top of those before it."""
     with database_turn(begins=True):
         is_set_aside = reserve_further(run, worst)

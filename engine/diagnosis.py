@@ -18,7 +18,9 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from agents.adapters.base import ErrorKind
-from agents.models import Adapter, Agent, Breaker, CompanyProvider, Pulse, Run
+from agents.models import PROGRAMS, Adapter, Agent, Breaker, CompanyProvider, Pulse, Run
+from agents.programs.base import Asked, Unusable
+from agents.programs.registry import BY_ADAPTER
 from agents.services.breakers import IN_WORDS
 from engine.backups.databases import keeper
 from engine.backups.making import PULSE
@@ -60,6 +62,7 @@ def examine() -> Iterator[Check]:
             _tick,
             _models,
             _providers,
+            _programs,
             _stuck_runs,
             _late_wakeups,
             _workspaces,
@@ -199,6 +202,20 @@ def _can_be_read(provider: CompanyProvider) -> bool:
     except Unsealable:
         return False
     return True
+
+
+def _programs() -> Check:
+    """What active agents run on the server is there, and may be run. Looked for on this host alone."""
+    agents = Agent.objects.active().filter(adapter__in=PROGRAMS).select_related("company").order_by("company", "handle")
+    if agents and not settings.CLI_AGENTS:
+        return Check("programs", f"{len(agents)} agents are programs; none may be run", "Set TRIMUS_CLI_AGENTS=true.")
+    for agent in agents:
+        try:
+            BY_ADAPTER[agent.adapter].command_line(agent.command, Asked(), settings.CLI_PATH)
+        except Unusable as problem:
+            whose = f"{agent.company.key} @{agent.handle} cannot be run"
+            return Check("programs", whose, f"{problem} It is looked for in TRIMUS_CLI_PATH.")
+    return Check("programs", f"{len(agents)} active agents are programs of the server")
 
 
 def _stuck_runs() -> Check:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.utils import timezone
 
 from agents.models import Adapter, Agent, Run, Wakeup, WakeupState
+from agents.services.agents import HOW_TO_ALLOW, NO_COMMANDS
 from agents.services.runs import count_runs
 from engine.gate import Closed, open_route
 from issues.models import ApprovalStatus, CompanyStatus, Issue, Status
@@ -96,8 +98,10 @@ def _why_unable(agent: Agent) -> str:
         return "the company is paused."
     if not agent.is_active:
         return f"it is {agent.get_status_display().lower()}."
-    if agent.adapter != Adapter.LLM:
+    if agent.adapter == Adapter.EXTERNAL:
         return "it works outside of Trimus and claims its issues itself."
+    if agent.is_program and not settings.CLI_AGENTS:
+        return f"it is a program. {NO_COMMANDS} {HOW_TO_ALLOW}"
     try:
         open_route(agent, timezone.now())
     except Closed as closed:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import Count, Q
 
 from agents.models import Adapter, Agent, Breaker, Run, Wakeup
+from agents.services.agents import HOW_TO_ALLOW, NO_COMMANDS
 from agents.services.breakers import closed_until, take_probe, troubled
 from agents.services.runs import count_runs, rated_until, why_installation_full, why_no_start, why_rated
 from agents.services.spending import OverBudget
@@ -71,7 +72,9 @@ def why_wait(
     reason = why_no_start(company, agent, [agent_id for _, agent_id in live])
     if reason is not None:
         return Wait(reason)
-    if agent.adapter != Adapter.LLM:
+    if agent.is_program and not settings.CLI_AGENTS:
+        return Wait(f"{NO_COMMANDS} {HOW_TO_ALLOW}", until=now + ASK_AGAIN)
+    if agent.adapter == Adapter.EXTERNAL:
         return Wait("The agent works outside of Trimus and claims its issues itself.", until=now + ASK_AGAIN)
     return _why_rated(company, agent, issue, wakeups, now)
 

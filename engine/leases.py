@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,14 +33,14 @@ class HandedBack(Exception):
 
 @dataclass(eq=False)
 class Lease:
-    """One held run, and the call it waits for. A run that was taken over in the same process has two."""
+    """One held run, and what ends that which it waits for. A run that was taken over in the same process has two."""
 
     run: Run
     renewed_at: float = field(default_factory=time.monotonic)
     ends_at: float = field(init=False)
     lost: bool = False
     handed_back: bool = False
-    _call: Future[Completion] | None = None
+    _end: Callable[[], object] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -50,33 +50,46 @@ class Lease:
     def wait_for(self, call: Future[Completion]) -> Completion:
         """The call's answer. Raises what the call raises, Fenced if the run is let go of meanwhile, HandedBack if it is
         given up."""
-        with self._lock:
-            self._call = call
-            if self.lost or self.handed_back:
-                call.cancel()
         try:
-            return call.result()
+            with self.ended_by(call.cancel):
+                return call.result()
         except CancelledError:
-            if self.handed_back:
-                raise HandedBack from None
+            self.check()
             raise Fenced(f"run {self.run.pk} was ended while it waited") from None
+
+    @contextmanager
+    def ended_by(self, end: Callable[[], object]) -> Iterator[None]:
+        """Call `end`, from whatever thread, if the run is let go of or given up meanwhile, or was before."""
+        with self._lock:
+            self._end = end
+            if self.lost or self.handed_back:
+                end()
+        try:
+            yield
         finally:
             with self._lock:
-                self._call = None
+                self._end = None
+
+    def check(self) -> None:
+        """Raise HandedBack if the run was given up, Fenced if it was let go of."""
+        if self.handed_back:
+            raise HandedBack
+        if self.lost:
+            raise Fenced(f"run {self.run.pk} was ended while it waited")
 
     def let_go(self) -> None:
         """The run is no longer ours: end its call, which nobody waits for any more."""
         with self._lock:
             self.lost = True
-            if self._call is not None:
-                self._call.cancel()
+            if self._end is not None:
+                self._end()
 
     def hand_back(self) -> None:
         """Give the run up where it waits for its call, now or when it comes to that."""
         with self._lock:
             self.handed_back = True
-            if self._call is not None:
-                self._call.cancel()
+            if self._end is not None:
+                self._end()
 
     @property
     def seconds_left(self) -> float:

@@ -25,7 +25,7 @@ PLAUSIBLE = (0.5, 4.0)
 def meter_of(route: Route) -> TokenMeter:
     """Exact where the encoding is published, else with what was learnt."""
     meter = meter_for(route.model)
-    if meter.is_exact or route.endpoint.provider == "scripted":
+    if meter.is_exact or route.endpoint.provider == "scripted" or route.is_program:
         return meter
     learnt = TokenFactor.objects.filter(
         provider=route.counts_as, model=route.model, samples__gte=ENOUGH_SAMPLES
@@ -45,6 +45,8 @@ def learn_tokens(run: Run, route: Route, first: Completion) -> None:
     """Learn from what the provider counted for the run's prompt, unless it is known or nothing was counted."""
     meter = meter_for(route.model)
     if meter.is_exact or first.usage.estimated or first.attempts > 1 or route.endpoint.provider == "scripted":
+        return
+    if route.is_program:  # it sends more than our prompt
         return
     sent = meter.count(run.system_message) + meter.count(run.user_message)
     factor = (first.usage.input_tokens - 2 * MESSAGE_TOKENS) / sent

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from agents.adapters.base import AdapterError, ErrorKind
-from agents.models import Adapter, Run, RunState
+from agents.models import PROGRAMS, Adapter, Run, RunState
 from agents.models.run import LIVE
 from agents.services.breakers import PAUSES, note_answer
 from agents.services.runs import consume_wakeups
@@ -144,7 +144,9 @@ def lose(run: Run) -> None:
     run.state, run.error = RunState.LOST, message
     settle_unknown(run)
     _record_end(run)
-    if not give_back(run, wait=0):
+    if _has_acted(run):
+        _tell_final(run, f"{message} {_HAD_ACTED}")
+    elif not give_back(run, wait=0):
         _tell_final(run, message)
 
 
@@ -155,7 +157,18 @@ def give_up(run: Run) -> None:
     fence.write(run, state=RunState.LOST, ended_at=timezone.now(), error_kind="lost", error=message)
     settle_unknown(run)
     _record_end(run)
-    put_back(run)
+    if _has_acted(run):
+        _tell_final(run, f"{message} {_HAD_ACTED}")
+    else:
+        put_back(run)
+
+
+_HAD_ACTED = "It had acted before its reply, so it is for a person to say whether it runs again."
+
+
+def _has_acted(run: Run) -> bool:
+    """Whether the run's program has acted by its key: running it again could do everything twice."""
+    return run.adapter in PROGRAMS and (run.actions.exists() or run.comments.exists())
 
 
 def _may_pass(failure: Unanswered) -> bool:

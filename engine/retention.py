@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Case, CharField, Q, Value, When
 from django.utils import timezone
 
-from agents.models import DryRun, Pulse, Run
+from agents.models import DryRun, Pulse, Run, RunOutput
 from issues.models import Company
 from issues.services.deliveries import drop_old
 
@@ -40,6 +40,7 @@ def _drop_before(company: Company, moment: datetime) -> None:
     # A reply that there was stays one, if an empty one: that a run was answered is a fact, and no text.
     emptied = Case(When(reply__isnull=False, then=Value("")), default=None, output_field=CharField(null=True))
     DryRun.objects.filter(run__in=chosen, ended_at__lt=moment).delete()
+    RunOutput.objects.filter(run__in=chosen).delete()
     Run.objects.filter(pk__in=chosen).update(
         system_message="", user_message="", prompt_sections=[], reply=emptied, dropped=[]
     )

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-from agents.adapters.base import Endpoint
+from agents.adapters.base import VENDOR_URLS, Endpoint
 from agents.model_choices import ModelChoice, chain_of, tier_of, tiers_of
 from agents.models import Agent, CompanyProvider, ModelTier
+from agents.programs.registry import BY_ADAPTER
 from issues.models import Company
 from issues.sealing import Unsealable, unseal
 from issues.secrets import mask_known
@@ -47,11 +48,16 @@ class Route:
     @property
     def key(self) -> str:
         """What its breaker and its limit go by: a keyed hash of address and credential, and of the company whose own
-        they are. Empty for a script, which has neither."""
-        if self.endpoint.provider == "scripted":
+        they are. Empty for a script or a program, which have neither."""
+        if self.endpoint.provider == "scripted" or self.is_program:
             return ""
         who = f"{self.own_of or ''}\n{self.endpoint.provider}\n{self.endpoint.url}\n{self.endpoint.api_key}"
         return salted_hmac("trimus.endpoint", who, algorithm="sha256").hexdigest()
+
+    @property
+    def is_program(self) -> bool:
+        """Whether a program of this server answers, which may ask a model by itself."""
+        return self.endpoint.provider in BY_ADAPTER
 
     @property
     def counts_as(self) -> str:
@@ -62,8 +68,11 @@ class Route:
 def routes_of(agent: Agent) -> tuple[Route, ...]:
     """Whom the agent's heartbeats may ask, in turn: at least one. Raises NoProvider if there is none.
 
-    A script has no model to fall back to. What is not set up here is left out while anything else is.
+    A script has no model to fall back to, nor has a program. What is not set up here is left out while
+    anything else is.
     """
+    if agent.is_program:
+        return (_program(agent),)
     if agent.is_scripted:
         return (Route(Endpoint("scripted", script=agent.script), "script"),)
     return _routes(agent.company, choice_of(agent))
@@ -71,7 +80,9 @@ def routes_of(agent: Agent) -> tuple[Route, ...]:
 
 def background_routes(agent: Agent) -> tuple[Route, ...]:
     """Whom small work beside the agent's runs asks: the light tier if the company says what that is, else the agent's
-    own. Raises NoProvider."""
+    own, or the standard tier for a program. Raises NoProvider."""
+    if agent.is_program:
+        return _routes(agent.company, tier_of(agent.company, ModelTier.LIGHT))
     if ModelTier.LIGHT not in tiers_of(agent.company):
         return routes_of(agent)
     return _routes(agent.company, tier_of(agent.company, ModelTier.LIGHT))
@@ -183,6 +194,12 @@ def _own_route(company: Company, own: OwnProvider, model: str) -> Route:
     if not chosen:
         raise NoProvider(f"“{own.name}” is to be asked, but nothing says for which model.")
     return Route(own.endpoint, chosen, provider=own.name, own_of=company.pk)
+
+
+def _program(agent: Agent) -> Route:
+    """The agent's program. Its vendor's address is never called from here: windows and prices are found by it."""
+    vendor = BY_ADAPTER[agent.adapter].asks
+    return Route(Endpoint(agent.adapter, base_url=VENDOR_URLS.get(vendor, "")), agent.model)
 
 
 def _routes(company: Company, first: ModelChoice) -> tuple[Route, ...]:

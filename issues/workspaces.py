@@ -60,6 +60,31 @@ def make_workspace(place: Place) -> None:
         _unmade(place).update(unmade_because=_reason(error))
 
 
+def make_for_work(place: Place) -> Path:
+    """The folder, there even without a file, and as the rows say as far as that can be. Raises OSError or Obstacle when
+    there can be none."""
+    make_workspace(place)
+    with _held(place) as company, open_folder(company, [str(place.issue_id)], make=True):
+        return place.path
+
+
+def occupy(place: Place) -> int | None:
+    """Take the workspace for one program: a descriptor that holds it until the last copy of it is closed, also by
+    processes that were given one. None while another has it. The folder of the company must be there."""
+    lock = os.open(
+        place.path.parent / f"{place.issue_id}.busy", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+    )
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
 def make_after_write(place: Place) -> None:
     """Make it, unless somebody has: each file that a reply writes asks for it."""
     if _unmade(place).exists():

@@ -265,6 +265,16 @@ PRIVATE_WEBHOOK_URLS = env.bool("TRIMUS_PRIVATE_WEBHOOK_URLS", default=LOCAL_MOD
 MAX_RUNS = env.int("TRIMUS_MAX_RUNS", default=0)
 PROVIDER_MAX_RUNS = env.int("TRIMUS_PROVIDER_MAX_RUNS", default=0)
 
+# --- Agents that are programs of this server
+
+# Whether owners of companies may let agents run commands here, with the rights of this user. On one machine owner and
+# operator are the same person; elsewhere the operator says so.
+CLI_AGENTS = env.bool("TRIMUS_CLI_AGENTS", default=LOCAL_MODE)
+# All that they are given of this process's environment. The home folder is where such programs keep their log-in.
+CLI_HOME = env.str("TRIMUS_CLI_HOME", default=str(Path.home()))
+CLI_PATH = env.str("TRIMUS_CLI_PATH", default=env.ENVIRON.get("PATH", os.defpath))
+CLI_LANG = env.ENVIRON.get("LANG", "C.UTF-8")
+
 # --- E-mail
 
 # Nothing is sent unless this is set.

@@ -65,7 +65,8 @@ class Usage:
     One convention for all providers: `input_tokens` is everything that was read, of which
     `cached_input_tokens` came from a cache and `cache_write_tokens` went into one; `output_tokens` is
     everything that was produced, of which `reasoning_tokens` were thought. `estimated` says that the provider
-    reported nothing and the figures were counted here.
+    reported nothing and the figures were counted here. `told_microdollars` is what the call cost by whoever made it,
+    where they say so, else it is reckoned by the model's price; a sum of several does not have it.
     """
 
     input_tokens: int = 0
@@ -74,6 +75,7 @@ class Usage:
     output_tokens: int = 0
     reasoning_tokens: int = 0
     estimated: bool = False
+    told_microdollars: int | None = None
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -112,7 +114,8 @@ class Completion:
 
 
 class ErrorKind(enum.StrEnum):
-    """The kinds of failure, each of which has one treatment."""
+    """The kinds of failure, each of which has one treatment. The last is of programs that run here, the others of
+    models that are called."""
 
     NETWORK = "network"
     OVERLOADED = "overloaded"
@@ -120,6 +123,7 @@ class ErrorKind(enum.StrEnum):
     REFUSED = "refused"
     CONTEXT_TOO_LONG = "context_too_long"
     BAD_REQUEST = "bad_request"
+    PROGRAM = "program"
 
 
 RETRYABLE = frozenset({ErrorKind.NETWORK, ErrorKind.OVERLOADED})

@@ -57,6 +57,7 @@ class AgentShape(AgentRowShape):
     instructions = serializers.CharField(allow_null=True)
     knowledge = serializers.CharField(allow_null=True)
     script = serializers.CharField(allow_null=True, help_text="The replies of a scripted agent.")
+    command = serializers.CharField(allow_null=True, help_text="What is run on the server, for a program.")
     tier = serializers.ChoiceField(choices=[("", "By the model"), *Tier.choices])
     thinking = serializers.CharField()
     max_output_tokens = serializers.IntegerField(allow_null=True)
@@ -85,6 +86,13 @@ class AgentForm(Form):
     provider = serializers.CharField(required=False, allow_blank=True, max_length=40)
     model = serializers.CharField(required=False, allow_blank=True, max_length=120)
     script = WrittenField(required=False, allow_blank=True)
+    command = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=1_000,
+        trim_whitespace=False,
+        help_text="What is run on the server, for a program. Owners alone set it.",
+    )
     tier = serializers.ChoiceField(choices=[("", "By the model"), *Tier.choices], required=False)
     thinking = serializers.CharField(required=False, allow_blank=True, max_length=10)
     max_output_tokens = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=1_000_000)
@@ -205,7 +213,8 @@ def _agents() -> QuerySet[Agent]:
 def _as_seen_by(actor: Actor, agent: Agent) -> Agent:
     """The agent, without the texts that are nobody else's when another agent looks."""
     if isinstance(actor, Worker) and actor.agent.pk != agent.pk:
-        agent.instructions = agent.knowledge = agent.script = None  # type: ignore[assignment] # shown, never saved
+        agent.instructions = agent.knowledge = None  # type: ignore[assignment] # shown, never saved
+        agent.script = agent.command = None  # type: ignore[assignment]
     return agent
 
 

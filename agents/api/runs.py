@@ -14,7 +14,7 @@ from rest_framework import serializers
 from agents.api.queries import WorkQuery, selected
 from agents.api.wakeups import WakeupShape
 from agents.failures import explain_failure
-from agents.models import ActionOutcome, DryRun, DryRunState, Run, RunState, Wakeup
+from agents.models import ActionOutcome, DryRun, DryRunState, Run, RunOutput, RunState, Wakeup
 from agents.services.dry_runs import ask_for_dry_run
 from agents.services.runs import cancel_run, retry_run
 from issues.actors import Actor, Worker
@@ -103,10 +103,23 @@ class NextStepField(serializers.Field[Any, Any, str, Run]):
         return explain_failure(value).next_step if value else ""
 
 
+@extend_schema_field(OpenApiTypes.STR)
+class OutputField(serializers.Field[Any, Any, str | None, Run]):
+    """What the run's program has shown."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(source="*", read_only=True, allow_null=True, **options)
+
+    def to_representation(self, value: Run) -> str | None:
+        output = RunOutput.objects.filter(run=value).first()
+        return output.text if output is not None else None
+
+
 class RunShape(RunRowShape):
     """A run, whole but for its prompt."""
 
     reply = serializers.CharField(allow_null=True, help_text="Exactly as received; null before.")
+    output = OutputField(help_text="What its program has shown of its work so far; null without a program.")
     stop_reason = serializers.CharField()
     dropped = serializers.JSONField(help_text="Lines of the reply that did not act, and why.")
     hint = serializers.CharField()

@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.imports.archive import Archive, Row
 from agents.imports.house import House
-from agents.models import Agent, AgentStatus
+from agents.models import PROGRAMS, Adapter, Agent, AgentStatus
 from agents.services.agents import hire_agent, set_manager
 from agents.services.routines import create_routine
 from agents.services.skills import create_skill, edit_skill
@@ -63,7 +63,10 @@ def add_agents(house: House) -> None:
     rows = list(house.archive.rows("agents.jsonl"))
     for row in rows:
         with row.told():
-            agent = hire_agent(actor=house.owner, company=house.company, handle=row.text("handle"), **_fields(row))
+            fields = _fields(row)
+            if fields.get("adapter") in PROGRAMS:  # what a file says is not run on this server
+                fields["adapter"] = Adapter.LLM
+            agent = hire_agent(actor=house.owner, company=house.company, handle=row.text("handle"), **fields)
         house.agents[agent.handle] = agent
         house.made["agents"] += 1
     for row in rows:
@@ -72,7 +75,10 @@ def add_agents(house: House) -> None:
             if manager := house.agent(row, "manager"):
                 set_manager(actor=house.owner, agent=agent, manager=manager)
     for row in rows:
-        _set_status(house.agents[row.text("handle")], row)
+        agent = house.agents[row.text("handle")]
+        _set_status(agent, row)
+        if row.text("adapter") in PROGRAMS:
+            _stop_program(house, agent)
 
 
 def add_material(house: House) -> None:
@@ -123,6 +129,14 @@ def _set_status(agent: Agent, row: Row) -> None:
         agent.status = row.text("status")
         check_fields(agent, ("status",))
         agent.save(update_fields=["status"])
+
+
+def _stop_program(house: House, agent: Agent) -> None:
+    """It ran a program where it comes from. It starts nothing until somebody has said what it is here."""
+    if agent.is_active:
+        agent.status = AgentStatus.PAUSED
+        agent.save(update_fields=["status"])
+    house.remarks.append(f"@{agent.handle} was a program on its server: it is paused, and an owner says what it runs")
 
 
 def _add_skill(house: House, row: Row) -> None:

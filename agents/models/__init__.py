@@ -1,10 +1,11 @@
 """The tables of the workers and their work: one module a noun, all importable from here."""
 
-from agents.models.agent import Adapter, Agent, AgentStatus, PolicyPreset, Tier
+from agents.models.agent import PROGRAMS, Adapter, Agent, AgentStatus, PolicyPreset, Tier
 from agents.models.checkpoint import Checkpoint
 from agents.models.dry_run import DryRun, DryRunState
 from agents.models.instructions import InstructionsVersion
 from agents.models.notebook import Note, Observation
+from agents.models.output import RunOutput
 from agents.models.provider import Breaker, CompanyProvider, ModelTier
 from agents.models.pulse import Pulse
 from agents.models.routine import Routine, RoutineFire
@@ -16,6 +17,7 @@ from agents.models.wakeup import Wakeup, WakeupState
 from issues.sources import WakeupSource
 
 __all__ = [
+    "PROGRAMS",
     "ActionOutcome",
     "Adapter",
     "Agent",
@@ -38,6 +40,7 @@ __all__ = [
     "RoutineFire",
     "Run",
     "RunAction",
+    "RunOutput",
     "RunState",
     "Skill",
     "Spending",

@@ -29,6 +29,11 @@ class Adapter(models.TextChoices):
 
     LLM = "llm", "Model"
     EXTERNAL = "external", "Outside agent"
+    PROCESS = "process", "Command"
+
+
+PROGRAMS = frozenset({Adapter.PROCESS})
+"""Those that run a program on the server: see `agents/programs`."""
 
 
 class Tier(models.TextChoices):
@@ -78,6 +83,9 @@ class Agent(models.Model):
     )
     model = models.CharField(max_length=120, blank=True, help_text="Empty: the provider's.")
     script = models.TextField(blank=True, help_text="The replies of a scripted agent.")
+    command = models.CharField(
+        max_length=1_000, blank=True, help_text="The program that is run on the server, with its arguments."
+    )
     tier = models.CharField(max_length=4, choices=Tier, blank=True)
     thinking = models.CharField(
         max_length=10,
@@ -150,6 +158,11 @@ class Agent(models.Model):
         return ThinkingLevel(
             self.thinking or ROLE_THINKING.get(self.role) or self.company.default_thinking or ThinkingLevel.OFF
         )
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program that runs on the server."""
+        return self.adapter in PROGRAMS
 
     @property
     def is_scripted(self) -> bool:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from agents.adapters.thinking import ThinkingLevel
 from agents.hours import Hours, next_round
-from agents.models import Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Tier, Wakeup, WakeupState
+from agents.models import PROGRAMS, Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Tier, Wakeup, WakeupState
 from agents.models.run import Run
+from agents.programs.base import Unusable
+from agents.programs.registry import BY_ADAPTER
 from agents.services.instructions import keep_instructions
 from agents.services.wakeups import ring_after_commit
 from issues.activity import record
-from issues.actors import Actor, Worker
+from issues.actors import Actor, Person, Worker
 from issues.effects import service
 from issues.fields import check_fields
 from issues.models import Company, InboxKind
@@ -26,6 +29,12 @@ from issues.texts import check_line, check_text
 
 TERMINATED = "The agent was terminated."
 """Why its wakeups end."""
+
+NO_COMMANDS = "This installation runs no commands for agents."
+HOW_TO_ALLOW = "Its operator can set TRIMUS_CLI_AGENTS."
+
+_COMMAND = 1_000
+"""Characters."""
 
 _LINES = {"name": 120, "role": 60, "title": 120, "description": 300, "provider": 40, "model": 120}
 _TEXTS = {"instructions": 60_000, "knowledge": 15_000, "script": 60_000}
@@ -54,6 +63,7 @@ def hire_agent(
     require(actor, Right.INSTALL_AGENT, company)
     agent = Agent(company=company, manager=_check_manager(company, manager), policy=first_preset(company))
     _set_fields(agent, name=name, **fields)
+    _check_program(actor, agent, is_new=agent.is_program or bool(agent.command))
     agent.handle = claim_handle(company, handle) if handle else free_handle(company, agent.name)
     agent.next_schedule_at = next_round(agent, timezone.now())
     check_fields(agent, fields)
@@ -67,7 +77,7 @@ def hire_agent(
 @service
 def edit_agent(*, actor: Actor, agent: Agent, **fields: Any) -> Agent:
     """Change any of name, role, title, description, instructions, knowledge, adapter, provider and model or model tier,
-    script, tier, thinking, policy, limits and schedule."""
+    script, command, tier, thinking, policy, limits and schedule. What runs on the server, owners alone change."""
     require(actor, Right.MANAGE_AGENTS, agent.company)
     agent = _lock(agent)
     before = {field: getattr(agent, field, None) for field in fields}
@@ -76,6 +86,7 @@ def edit_agent(*, actor: Actor, agent: Agent, **fields: Any) -> Agent:
     changed = sorted(field for field in fields if getattr(agent, field) != before[field])
     if not changed:
         return agent
+    _check_program(actor, agent, is_new="command" in changed or ("adapter" in changed and agent.is_program))
     if {"schedule_minutes", "active_hours"} & set(changed):
         agent.next_schedule_at = next_round(agent, timezone.now())
     agent.save(update_fields=[*changed, "next_schedule_at"])
@@ -206,6 +217,8 @@ def _set_fields(agent: Agent, **fields: Any) -> None:
         elif field in _CHOICES:
             if value not in _CHOICES[field]:
                 raise Invalid(f"“{value}” is not a {field}.", f"One of: {', '.join(_CHOICES[field])}.", field=field)
+        elif field == "command":
+            value = _check_command(value)
         elif field == "active_hours":
             value = _check_hours(agent.company, value)
         elif field not in _PLAIN:
@@ -213,6 +226,33 @@ def _set_fields(agent: Agent, **fields: Any) -> None:
         setattr(agent, field, value)
     if agent.model_tier and (agent.provider or agent.model):
         raise Invalid("An agent names a tier, or a provider and model; not both.", field="model_tier")
+
+
+def _check_program(actor: Actor, agent: Agent, *, is_new: bool) -> None:
+    """A command runs with the rights of the server. An owner says which, in person, where the operator lets them:
+    Forbidden for everybody else, whatever the board approved. Invalid for one that cannot be."""
+    if is_new:
+        if not isinstance(actor, Person):
+            raise Forbidden("What runs on the server is said by an owner, in person.")
+        require(actor, Right.MANAGE_COMPANY, agent.company)
+        if not settings.CLI_AGENTS:
+            raise Forbidden(NO_COMMANDS, HOW_TO_ALLOW)
+    if agent.adapter not in PROGRAMS:
+        return
+    if agent.model.startswith("-"):
+        raise Invalid(f"“{agent.model}” is no model.", "A program would take it for an option.", field="model")
+    try:
+        BY_ADAPTER[agent.adapter].words(agent.command)
+    except Unusable as problem:
+        raise Invalid(str(problem), field="command") from None
+
+
+def _check_command(value: str) -> str:
+    """On one line, and otherwise as it is: blanks may stand in quotation marks."""
+    command = check_text(value, "command", limit=_COMMAND * 4).strip()
+    if len(command) > _COMMAND or not command.isprintable():
+        raise Invalid(f"A command is one line of at most {_COMMAND:,} characters.", field="command")
+    return command
 
 
 def _check_manager(company: Company, manager: Agent | None) -> Agent | None:

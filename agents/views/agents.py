@@ -13,9 +13,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agents.connecting import Connection, connection_of
-from agents.models import Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Run, Tier
+from agents.models import PROGRAMS, Adapter, Agent, AgentStatus, ModelTier, PolicyPreset, Run, Tier
 from agents.models.run import LIVE
+from agents.programs.base import Asked, Unusable
+from agents.programs.registry import BY_ADAPTER
 from agents.services.agents import (
+    HOW_TO_ALLOW,
+    NO_COMMANDS,
     edit_agent,
     first_preset,
     hire_agent,
@@ -39,12 +43,14 @@ from issues.refusals import Invalid, Refusal
 RUNS_SHOWN = 15
 ISSUES_SHOWN = 20
 
-_LINES = ("name", "role", "title", "description", "provider", "model", "policy", "tier")
+_LINES = ("name", "role", "title", "description", "provider", "model", "command", "policy", "tier")
 _TEXTS = ("instructions", "knowledge")
 _TIER = "tier:"
 """Before a tier among the providers to choose from: no provider's name has a colon."""
 _OUTSIDE = "outside:"
 """Among them: the agent is asked by nobody here."""
+_PROGRAM = "program:"
+"""Before a kind of program among them."""
 
 
 LARGE = 40
@@ -108,6 +114,7 @@ def agent_page(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
         "observations": found.observations.count(),
         "skills": found.company.skills.model.objects.for_agent(found.pk),
         "connection": _connection(request, found),
+        "problem": _why_not_run(found),
     }
     template = "agents/agent_view.html" if is_partial(request) else "agents/agent.html"
     return show(request, visit, template, context)
@@ -142,6 +149,7 @@ def edit(request: HttpRequest, visit: Visit, handle: str) -> HttpResponse:
         values |= {"active_hours": agent.active_hours}
         values |= {"provider": f"{_TIER}{agent.model_tier}"} if agent.model_tier else {}
         values |= {"provider": _OUTSIDE} if agent.adapter == Adapter.EXTERNAL else {}
+        values |= {"provider": f"{_PROGRAM}{agent.adapter}"} if agent.is_program else {}
         return _form_page(request, visit, values, agent=agent)
     try:
         with unit():
@@ -274,9 +282,30 @@ def _asked(choice: str) -> dict[str, Any]:
     """Whom a choice among the providers makes the agent ask."""
     if choice == _OUTSIDE:
         return {"adapter": Adapter.EXTERNAL, "model_tier": "", "provider": "", "model": ""}
+    if choice.startswith(_PROGRAM):
+        return {"adapter": choice.removeprefix(_PROGRAM), "model_tier": "", "provider": ""}
     is_tier = choice.startswith(_TIER)
     asked = {"model_tier": choice.removeprefix(_TIER), "provider": ""} if is_tier else {"model_tier": ""}
     return {"adapter": Adapter.LLM} | asked
+
+
+def _programs(visit: Visit, agent: Agent | None) -> list[tuple[str, str]]:
+    """The kinds of programs to choose from: all for an owner where the operator allows them, else what the agent is."""
+    kinds = Adapter if settings.CLI_AGENTS and visit.is_owner else [Adapter(agent.adapter)] if agent is not None else []
+    return [(f"{_PROGRAM}{kind.value}", str(kind.label)) for kind in kinds if kind in PROGRAMS]
+
+
+def _why_not_run(agent: Agent) -> str:
+    """What keeps an agent's program from being run on the host of this page; empty for nothing, and without one."""
+    if not agent.is_program:
+        return ""
+    if not settings.CLI_AGENTS:
+        return f"{NO_COMMANDS} {HOW_TO_ALLOW}"
+    try:
+        BY_ADAPTER[agent.adapter].command_line(agent.command, Asked(), settings.CLI_PATH)
+    except Unusable as problem:
+        return str(problem)
+    return ""
 
 
 def _default_provider(visit: Visit) -> str:
@@ -291,6 +320,7 @@ def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int =
         "managers": Names(visit.company).present_agents,
         "providers": provider_names(visit.company),
         "outside": _OUTSIDE,
+        "programs": _programs(visit, more.get("agent")),
         "model_tiers": [(f"{_TIER}{tier.value}", tier.label) for tier in ModelTier],
         "policies": list(PolicyPreset),
         "tiers": list(Tier),

@@ -186,6 +186,8 @@ def _sent_choice(request: HttpRequest, name: str) -> ModelChoice:
 def _asking(agent: Agent, somebody: Somebody | None) -> Asking:
     if agent.adapter == Adapter.EXTERNAL:
         return Asking(agent, somebody, problem="It works outside of Trimus, by a key of its own.")
+    if agent.is_program:
+        return Asking(agent, somebody, problem="It is a program of the server, which asks whom it is set up to ask.")
     try:
         first, *others = routes_of(agent)
     except NoProvider as missing:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from agents.failures import explain_failure
-from agents.models import ActionOutcome, Adapter, ModelCall, Run, RunAction, RunState
+from agents.models import PROGRAMS, ActionOutcome, Adapter, ModelCall, Run, RunAction, RunOutput, RunState
 from agents.models.run import HEARTBEAT
 from agents.views.lookup import find_run, previous_run
 from agents.views.prompts import read_reply, read_sections
@@ -70,6 +70,18 @@ def run_page(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
     return show(request, visit, template, _context(visit, found))
 
 
+@require_safe
+@company_page
+def run_output(request: HttpRequest, visit: Visit, run: int) -> HttpResponse:
+    """What the run's program shows of its work: the part of the page that is fetched while it works."""
+    found = find_run(visit, run)
+    return show(request, visit, "agents/output.html", {"run": found, "output": _output(found)})
+
+
+def _output(run: Run) -> RunOutput | None:
+    return RunOutput.objects.filter(run=run).first() if run.adapter in PROGRAMS else None
+
+
 def _context(visit: Visit, run: Run) -> dict[str, Any]:
     actions = list(run.actions.select_related("issue", "approval"))
     wakeups = wakeups_of(run)
@@ -95,6 +107,8 @@ def _context(visit: Visit, run: Run) -> dict[str, Any]:
         "dropped": [{**drop, "why": _DROPPED[DropReason(drop["reason"])]} for drop in run.dropped],
         "comments": comments,
         "reply": read_reply(run, acting={action.line for action in actions}),
+        "is_program": run.adapter in PROGRAMS,
+        "output": _output(run),
         "sections": sections,
         "prompt_bytes": sum(section.size for section in sections),
         "prompt_tokens": sum(section.tokens for section in sections),
@@ -145,6 +159,8 @@ def _outcome(run: Run, actions: Sequence[RunAction], comments: Sequence[Comment]
     if run.state == RunState.QUEUED:
         return "Waits for a worker."
     if run.state == RunState.RUNNING:
+        if run.reply is None and run.adapter in PROGRAMS:
+            return "The program is at work."
         return "The reply is being applied." if run.reply is not None else "Waits for the answer."
     if run.state != RunState.SUCCEEDED:
         return explain_failure(run.error_kind).meaning if run.error_kind else run.error

@@ -8,7 +8,7 @@ import datetime
 from django.utils import timezone
 
 from agents.hours import next_round
-from agents.models import Agent, DryRun, Routine, Run, RunState
+from agents.models import PROGRAMS, Agent, AgentStatus, DryRun, Routine, Run, RunState
 from agents.models.dry_run import OPEN, DryRunState
 from agents.services.routines import next_fire
 from agents.services.spending import settle_unknown
@@ -37,11 +37,13 @@ def quiet_down() -> list[str]:
     """Once, before anything of the restored installation starts. The keys of the companies that were paused.
 
     Runs under way are lost, and what they were to deliver is pending again. Every company is paused: what is pending
-    starts when somebody resumes it. Times that were missed since are not made up for.
+    starts when somebody resumes it. Agents that are programs are paused besides, for the server may be another one than
+    their owner chose the command for. Times that were missed since are not made up for.
     """
     now = timezone.now()
     with unit(), quietly(telling=False):
         paused = _pause_companies()
+        _pause_programs()
         _end_runs(now)
         _end_dry_runs(now)
         _move_times_forward(now)
@@ -56,6 +58,15 @@ def _pause_companies() -> list[str]:
     for company in active:
         pause_company(actor=SYSTEM, company=company)
     return [company.key for company in active]
+
+
+def _pause_programs() -> None:
+    for agent in (
+        Agent.objects.active().filter(adapter__in=PROGRAMS).select_related("company").order_by("company", "pk")
+    ):
+        agent.status = AgentStatus.PAUSED
+        agent.save(update_fields=["status"])
+        record(SYSTEM, "agent.paused", agent.company, agent=agent.pk)
 
 
 def _end_runs(now: datetime.datetime) -> None:

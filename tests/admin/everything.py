@@ -20,6 +20,7 @@ from agents.models import (
     RoutineFire,
     Run,
     RunAction,
+    RunOutput,
     Spending,
     TokenFactor,
 )
@@ -104,6 +105,7 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Budget.objects.create(company=company, agent=run.agent, tokens=1_000)
     month = datetime.date(2027, 1, 1)
     Spending.objects.create(company=company, agent=run.agent, month=month)
+    RunOutput.objects.create(run=run, text="Reading.")
     Reservation.objects.get_or_create(run=run, defaults={"month": month})  # a checkout holds one itself
     KeptAnswer.objects.create(caller="user 1", key=str(number), call_hash="0")
     ImportedIssue.objects.create(company=company, source=f"elsewhere {number}", issue=run.issue)

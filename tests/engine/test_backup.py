@@ -148,6 +148,14 @@ def test_what_was_under_way_ends_and_wakes_and_tells_nobody(
     resume_company(actor=build.owner_of(company), company=Company.objects.get())  # it is whole: work goes on
 
 
+def test_agents_that_run_programs_wait_for_somebody_to_let_them(company: Company, issue: Issue, tmp_path: Path) -> None:
+    build.agent(company, "Cato", adapter="process", command="cat")
+    run("backup", to=str(tmp_path / "kept.zip"))
+    run("restore", str(tmp_path / "kept.zip"), replace=True)
+    assert dict(Agent.objects.values_list("handle", "status")) == {"ada": "active", "cato": "paused"}
+    assert Activity.objects.filter(kind="agent.paused", actor_kind="system").exists()
+
+
 def test_an_installation_that_is_not_empty_is_left_alone_unless_that_is_asked_for(backup: Path) -> None:
     build.issue(Company.objects.get(), "After")
     before = everything()

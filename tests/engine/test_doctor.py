@@ -11,6 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from agents.models import Pulse, Wakeup
 from agents.services.runs import cancel_run
@@ -64,6 +65,18 @@ def test_agents_that_no_model_answers_are_named() -> None:
     check = found("models")
     assert "ACME @ada" in check.found
     assert "OPENAI_API_KEY" in check.mend
+
+
+def test_programs_that_are_missing_or_not_allowed_are_named(settings: Settings) -> None:
+    company, _ = build.company_with_founder()
+    build.agent(company, "Cato", adapter="process", command="cat")
+    assert found("programs").found == "1 active agents are programs of the server"
+    build.agent(company, "Dora", adapter="process", command="no-such-program")
+    check = found("programs")
+    assert check.found == "ACME @dora cannot be run"
+    assert check.mend.startswith("The server has no program “no-such-program”.")
+    settings.CLI_AGENTS = False
+    assert found("programs").mend == "Set TRIMUS_CLI_AGENTS=true."
 
 
 def test_a_wakeup_that_waits_without_a_reason_is_found() -> None:

@@ -216,7 +216,7 @@ class TestDeleting:
         """But for what belongs to a run and goes with it: what only the engine writes, and what a run under way has."""
         fill(company)
         empty = {name for name, count in rows().items() if count == 0}
-        assert empty == {"agents.ModelCall", "agents.RunAction", "agents.Reservation"}
+        assert empty == {"agents.ModelCall", "agents.RunAction", "agents.RunOutput", "agents.Reservation"}
 
 
 def fill(company: Company) -> None:

@@ -104,6 +104,20 @@ def test_it_wakes_and_tells_nobody_and_waits_for_somebody_to_begin(company: Comp
     assert build.issue(again, "Next").number == 4
 
 
+def test_what_was_a_program_elsewhere_runs_nothing_here_until_an_owner_says_what(company: Company) -> None:
+    build.agent(company, "Cato", adapter="process", command="cat")
+    assert b'"cat"' not in zipfile.ZipFile(io.BytesIO(exported(company))).read("agents.jsonl")
+
+    def change(parts: dict[str, list[Any]]) -> None:
+        parts["agents.jsonl"][-1]["command"] = "rm -r ."
+
+    file = altered(exported(company), change)
+    done = import_company(actor=Person(build.user()), archive=Archive(io.BytesIO(file)), key="AGAIN")
+    cato = done.company.agents.get(handle="cato")
+    assert (cato.adapter, cato.command, cato.status) == ("llm", "", "paused")
+    assert any("@cato was a program on its server" in remark for remark in done.remarks)
+
+
 def test_secrets_and_kinds_of_files_are_told_from_the_texts_anew(company: Company) -> None:
     def change(parts: dict[str, list[Any]]) -> None:
         parts["issues.jsonl"][0]["description"] = f"ghp_{'a1' * 18}"
