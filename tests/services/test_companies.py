@@ -61,6 +61,7 @@ from issues.services.reactions import react
 from issues.services.reviews import give_verdict, set_reviewers
 from issues.services.saved_views import save_view
 from issues.services.watching import watch_issue
+from issues.services.webhooks import add_webhook, send_test
 from tests import build
 from tests.services.at_once import at_once
 
@@ -257,8 +258,11 @@ def fill(company: Company) -> None:
     give_verdict(actor=owner, issue=issue, verdict=Verdict.ACCEPT)
     cancel_run(actor=boss, run=worker.run)
     ImportedIssue.objects.create(company=company, source="elsewhere")
-    AuditSeal.objects.create(company=company, number=1, lines=0, last_line=0, marks=b"")
-    Notice.objects.create(item=InboxItem.objects.filter(company=company).earliest("pk"), due_at=timezone.now())
+    now = timezone.now()
+    AuditSeal.objects.create(company=company, number=1, lines=0, last_line=0, marks=b"", sealed_at=now)
+    Notice.objects.create(item=InboxItem.objects.filter(company=company).earliest("pk"), due_at=now)
+    webhook, _ = add_webhook(actor=owner, company=company, url="https://hooks.example.org/", kinds=["issue"])
+    send_test(actor=owner, webhook=webhook)
 
 
 def rows() -> dict[str, int]:

@@ -40,6 +40,7 @@ from issues.models import (
     AuditSeal,
     Blocker,
     Comment,
+    Delivery,
     FileVersion,
     Grant,
     Handle,
@@ -66,6 +67,7 @@ from issues.services.reactions import react
 from issues.services.reviews import set_reviewers
 from issues.services.saved_views import save_view
 from issues.services.watching import watch_issue
+from issues.services.webhooks import add_webhook, send_test
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +147,12 @@ class Scene:
     def notice(self) -> Notice:
         item = InboxItem.objects.create(company=self.company, member=self.member, kind=InboxKind.MENTION, text="Look.")
         return Notice.objects.create(item=item, due_at=timezone.now())
+
+    def delivery(self) -> Delivery:
+        webhook, _ = add_webhook(
+            actor=self.owner, company=self.company, url="https://hooks.example.org/", kinds=["issue"]
+        )
+        return send_test(actor=self.owner, webhook=webhook)
 
     def view(self) -> SavedView:
         return save_view(actor=self.owner, company=self.company, name="Mine", page=SavedView.Page.BOARD, query="")
@@ -258,6 +266,8 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "saved_view_name_once": lambda s: s.again(s.view(), name="MINE"),
     "saved_view_page_known": lambda s: update(s.view(), page="desk"),
     "issues_notice.item_id": lambda s: s.again(s.notice()),
+    "delivery_state_known": lambda s: update(s.delivery(), state="lost"),
+    "issues_delivery.uid": lambda s: s.again(s.delivery()),
     "notice_state_known": lambda s: update(s.notice(), state="lost"),
     "kept_answer_once": lambda s: s.again(KeptAnswer.objects.create(caller="user 1", key="once", call_hash="")),
     # What agents may do and spend
