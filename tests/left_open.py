@@ -17,10 +17,12 @@ _OPEN_FILES = Path("/proc/self/fd")
 
 
 def check_none_left_open() -> None:
-    """Close this thread's connection to the test database; AssertionError if others stay open."""
+    """Close this thread's connection to the test database and the pool's; AssertionError if others stay open."""
     if connection.settings_dict["NAME"] != connection.creation._get_test_db_name():  # no test has needed it yet
         return
     connection.close()
+    if getattr(connection, "pool", None):  # PostgreSQL's, which keeps one open
+        connection.close_pool()
     deadline = time.monotonic() + PATIENCE
     while count := _count():
         assert time.monotonic() < deadline, f"{count} connections to the test database were left open"
