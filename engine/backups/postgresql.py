@@ -25,6 +25,11 @@ _LEAVING_SECONDS = 5.0  # that a process which has ended, this one's connections
 _POLL_SECONDS = 0.1
 _OF_NOBODY = ("--no-owner", "--no-privileges")  # roles have other names on another server
 _LONGEST_NAME = 63  # of a database
+_OTHERS = """
+    SELECT DISTINCT coalesce(host(client_addr), 'this host') FROM pg_stat_activity
+    WHERE datname = %s AND usesysid IS NOT NULL AND coalesce(backend_type, 'client backend') = 'client backend'
+"""
+"""Of another role's sessions one sees little more than the role; the server's own, such as a vacuum, have none."""
 
 
 class PostgreSQL:
@@ -72,11 +77,7 @@ class PostgreSQL:
     def _others(self) -> list[str]:
         """From where it is open. Asked from another database, as a pool of this one's would be among them."""
         with self._connection._nodb_cursor() as cursor:
-            cursor.execute(
-                "SELECT DISTINCT coalesce(host(client_addr), 'this host') FROM pg_stat_activity"
-                " WHERE datname = %s AND backend_type = 'client backend'",
-                [self._name],
-            )
+            cursor.execute(_OTHERS, [self._name])
             return [host for (host,) in cursor.fetchall()]
 
     def load(self, copy: Path) -> str:

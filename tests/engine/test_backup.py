@@ -23,7 +23,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from agents.models import Agent, DryRun, Pulse, Run, RunState, Wakeup, WakeupState
-from engine.backups import archive, restoring
+from engine.backups import archive, postgresql, restoring
 from engine.backups.making import make_backup
 from engine.backups.manifest import NAME
 from engine.diagnosis import examine
@@ -480,3 +480,18 @@ def test_the_superuser_does_not_restore_what_another_user_runs(
         CommandError, match="Trimus runs here as #4000000, who could not open what the superuser writes"
     ):
         run("restore", str(backup), replace=True)
+
+
+def test_sessions_of_other_roles_are_seen_too(company: Company) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has no roles")
+    name = connection.settings_dict["NAME"]
+    role = connection.ops.quote_name(f"{name}_of_little_right")
+    with contextlib.closing(psycopg.connect(machine.libpq(machine.postgres_url() or ""), autocommit=True)) as server:
+        server.execute(f"CREATE ROLE {role}")
+        try:
+            with server.transaction():
+                server.execute(f"SET LOCAL ROLE {role}")
+                assert server.execute(postgresql._OTHERS, [name]).fetchall() == [("this host",)]
+        finally:
+            server.execute(f"DROP ROLE {role}")
