@@ -37,13 +37,13 @@ def verify_audit(company: Company) -> Verdict:
     on that one."""
     verdict = Verdict(company)
     sealed: list[int] = []
-    mark = FIRST
+    mark, highest = FIRST, 0
     try:
         for seal in AuditSeal.objects.filter(company=company).order_by("number").iterator(chunk_size=100):
-            mark = _follow(seal, verdict.seals + 1, mark, sealed)
-            verdict.seals, verdict.head = seal.number, mark.hex()
+            mark = _follow(seal, verdict.seals + 1, mark, highest, sealed)
+            verdict.seals, verdict.head, highest = seal.number, mark.hex(), seal.last_line
             verdict.heads.add(verdict.head)
-        _look_for_inserted(company, sealed, max(sealed, default=0))
+        _look_for_inserted(company, sealed, highest)
     except _Broken as broken:
         verdict.broken = str(broken)
     verdict.sealed = len(sealed)
@@ -52,8 +52,8 @@ def verify_audit(company: Company) -> Verdict:
     return verdict
 
 
-def _follow(seal: AuditSeal, number: int, mark: bytes, sealed: list[int]) -> bytes:
-    """The mark at the end of the seal, which is to be the next one."""
+def _follow(seal: AuditSeal, number: int, mark: bytes, highest: int, sealed: list[int]) -> bytes:
+    """The mark at the end of the seal, which is to be the next one after `mark` and the line `highest`."""
     if seal.number != number:
         raise _Broken(f"Seal {number} is not there any more.")
     try:
@@ -69,7 +69,8 @@ def _follow(seal: AuditSeal, number: int, mark: bytes, sealed: list[int]) -> byt
             kind, when = line[COLUMNS.index("kind")], line[-1]
             raise _Broken(f"Line {pk} ({kind}, {when:%Y-%m-%d %H:%M} UTC), or its seal {number}, was changed.")
         sealed.append(pk)
-    if seal.head != mark.hex() or seal.lines != len(marks):
+    # By the last line new ones are told from late ones.
+    if (seal.head, seal.lines, seal.last_line) != (mark.hex(), len(marks), max([highest, *(pk for pk, _ in marks)])):
         raise _Broken(f"Seal {number} was changed.")
     return mark
 

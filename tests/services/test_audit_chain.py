@@ -166,6 +166,7 @@ def test_a_line_that_was_committed_late_is_sealed_though_nothing_ran_for_days(co
         (lambda seals: seals.filter(number=1).delete(), "Seal 1 is not there any more."),
         (lambda seals: seals.filter(number=2).update(marks=b"short"), "Seal 2 is damaged."),
         (lambda seals: seals.filter(number=2).update(head="0" * 64), "Seal 2 was changed."),
+        (lambda seals: seals.filter(number=2).update(last_line=F("last_line") + 9), "Seal 2 was changed."),
         (lambda seals: seals.filter(number=2).update(marks=bytes(40)), "Line 0 was removed."),
     ],
 )
