@@ -1,4 +1,4 @@
-"""What changes, as it changes: one stream of server-sent events per open page.
+"""What changes, as it changes: one stream of server-sent events per open page, and for programs one at `/api/events`.
 
 A stream carries ids only. What a page shows of a change it fetches through an ordinary view, which checks permission;
 so the stream needs to know no more than whether the reader is a member. Each web process has one reader of the audit
@@ -12,7 +12,7 @@ import contextlib
 import datetime
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -29,11 +29,10 @@ from django.utils import timezone
 
 from issues.models import Activity, Member
 from issues.numbers import as_number
+from issues.services.keys import working_keys
+from trimus.buffering import Application, Receive, Scope, Send
+from trimus.exchange import Exchange
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -49,6 +48,9 @@ OVERLAP = 200
 
 RETRY_SECONDS = 2.0
 PING_SECONDS = 15.0
+RETRY = b"retry: 2000\n\n"
+READER = "Trimus-Reader"
+"""Names the header in which the API's view says who may read, to `stream_to_program` alone."""
 MOST_AT_ONCE = 500
 """Over this many missed changes a page is told to fetch all anew instead."""
 
@@ -61,22 +63,36 @@ class Change:
     id: int
     company: int
     issue: int | None
+    number: int | None
     run: int | None
     kind: str
     at: datetime.datetime
     is_late: bool = False
 
-    def as_event(self) -> bytes:
-        data = {"kind": self.kind, "issue": self.issue, "run": self.run} | ({"late": True} if self.is_late else {})
+    def as_event(self, prefix: str = "") -> bytes:
+        """For a page, which knows issues by their ids; with the company's key for `prefix`, by identifiers."""
+        issue = self.issue if not prefix else f"{prefix}-{self.number}" if self.number is not None else None
+        data = {"kind": self.kind, "issue": issue, "run": self.run} | ({"late": True} if self.is_late else {})
         return f"id: {self.id}\nevent: change\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads a company's stream, by ids: a member or an agent, and the key that it came with, if with one. `prefix`
+    is the company's key for who is told identifiers."""
+
+    company: int
+    member: int | None = None
+    agent: int | None = None
+    key: int | None = None
+    prefix: str = ""
 
 
 @dataclass(eq=False, slots=True)
 class _Listener:
-    """One open stream. `gone` is set when its membership ended."""
+    """One open stream."""
 
-    company: int
-    member: int
+    reader: Reader
     queue: asyncio.Queue[Change | None] = field(default_factory=lambda: asyncio.Queue(MOST_AT_ONCE))
 
     def put(self, change: Change | None) -> None:
@@ -126,15 +142,15 @@ class Feed:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _tick(self) -> None:
-        members = {listener.member for listener in self._listeners}
-        changes, present = await _in_thread(lambda: (_read_after(self._floor), _present(members)))
+        readers = {listener.reader for listener in self._listeners}
+        changes, present = await _in_thread(lambda: (_read_after(self._floor), _present(readers)))
         fresh = [replace(change, is_late=change.id < self._newest) for change in changes if change.id not in self._seen]
         self._newest = max([self._newest, *(change.id for change in fresh)])
         for listener in list(self._listeners):
             for change in fresh:
-                if change.company == listener.company:
+                if change.company == listener.reader.company:
                     listener.put(change)
-            if listener.member in members - present:  # who came while the database was asked, it was not asked about
+            if listener.reader in readers - present:  # who came while the database was asked, it was not asked about
                 listener.put(None)
         self._settle(changes)
 
@@ -157,15 +173,32 @@ async def stream(scope: Scope, receive: Receive, send: Send) -> None:
     """
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
     slug = scope["path"].strip("/").split("/")[0]
-    member = await _in_thread(lambda: _member_of(headers, slug)) if scope["method"] == "GET" else None
-    if member is None:
+    reader = await _in_thread(lambda: _member_of(headers, slug)) if scope["method"] == "GET" else None
+    if reader is None:
         await _answer(send, 404, {"content-type": "text/plain"}, b"Not found", more=False)
         return
+    await _stream(reader, _after(scope, headers), receive, send)
+
+
+async def stream_to_program(scope: Scope, receive: Receive, send: Send, *, api: Application) -> None:
+    """ASGI application for `/api/events`. Whether the caller may read, and what it is told if not, the API's own view
+    says; the thread that answers it is free again before the stream begins."""
+    asked = Exchange()
+    await api(scope, asked.receive, asked.send)
+    who = asked.headers.pop(READER.lower(), None)
+    if who is None:
+        await _answer(send, asked.status, asked.headers, asked.body, more=False)
+        return
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    await _stream(Reader(**json.loads(who)), _after(scope, headers), receive, send)
+
+
+async def _stream(reader: Reader, after: int, receive: Receive, send: Send) -> None:
     await _answer(
         send, 200, {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
     )  # fmt: skip
     tasks = [
-        asyncio.create_task(_write(member, _after(scope, headers), send)),
+        asyncio.create_task(_write(reader, after, send)),
         asyncio.create_task(_wait_for_end(receive)),
     ]
     try:
@@ -179,18 +212,18 @@ async def stream(scope: Scope, receive: Receive, send: Send) -> None:
             task.result()
 
 
-async def _write(member: tuple[int, int], after: int, send: Send) -> None:
-    company, member_id = member
-    listener = _Listener(company, member_id)
+async def _write(reader: Reader, after: int, send: Send) -> None:
+    listener = _Listener(reader)
     with _feed.listen(listener):
-        missed = await _in_thread(lambda: changes_since(company, after))
-        await _body(send, b"retry: 2000\n\n" + _events(missed))
+        missed = await _in_thread(lambda: changes_since(reader.company, after))
+        await _body(send, RETRY + _events(missed, reader.prefix))
         while True:
             batch = await _next_batch(listener)
             if None in batch:
                 await _body(send, b"event: bye\ndata:\n\n", more=False)
                 return
-            await _body(send, _events([change for change in batch if change is not None]) or b"event: ping\ndata:\n\n")
+            heard = _events([change for change in batch if change is not None], reader.prefix)
+            await _body(send, heard or b"event: ping\ndata:\n\n")
 
 
 async def _next_batch(listener: _Listener) -> list[Change | None]:
@@ -204,10 +237,10 @@ async def _next_batch(listener: _Listener) -> list[Change | None]:
     return batch
 
 
-def _events(changes: list[Change]) -> bytes:
+def _events(changes: list[Change], prefix: str) -> bytes:
     if len(changes) >= MOST_AT_ONCE:
         return f"id: {changes[-1].id}\nevent: reset\ndata:\n\n".encode()
-    return b"".join(change.as_event() for change in changes)
+    return b"".join(change.as_event(prefix) for change in changes)
 
 
 async def _wait_for_end(receive: Receive) -> None:
@@ -248,8 +281,8 @@ async def _in_thread(work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(_database, call)
 
 
-def _member_of(headers: Mapping[str, str], slug: str) -> tuple[int, int] | None:
-    """Company and member id of the session's user in the company of that slug."""
+def _member_of(headers: Mapping[str, str], slug: str) -> Reader | None:
+    """The session's user as a reader of the company of that slug."""
     request = HttpRequest()
     key = parse_cookie(headers.get("cookie", "")).get(settings.SESSION_COOKIE_NAME)
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
@@ -257,7 +290,8 @@ def _member_of(headers: Mapping[str, str], slug: str) -> tuple[int, int] | None:
     if not user.is_authenticated or not user.is_active:
         return None
     members = Member.objects.present().filter(user=user.pk, company__key=slug.upper())
-    return members.values_list("company_id", "pk").first()
+    found = members.values_list("company_id", "pk").first()
+    return Reader(*found) if found is not None else None
 
 
 def _start() -> int:
@@ -269,14 +303,18 @@ def _read_after(floor: int) -> list[Change]:
     return _changes(Activity.objects.filter(pk__gt=floor).order_by("pk"))
 
 
-def _present(members: Iterable[int]) -> set[int]:
-    present = Member.objects.present().filter(pk__in=members, user__is_active=True)
-    return set(present.values_list("pk", flat=True))
+def _present(readers: Collection[Reader]) -> set[Reader]:
+    """Those that may still read: their membership stands and their key works. An agent's works while it does."""
+    members = {reader.member for reader in readers if reader.member is not None}
+    keys = {reader.key for reader in readers if reader.key is not None}
+    there = Member.objects.present().filter(pk__in=members, user__is_active=True).values_list("pk", flat=True)
+    present, working = {None, *there}, {None, *(working_keys(keys) if keys else ())}
+    return {reader for reader in readers if reader.member in present and reader.key in working}
 
 
 def _changes(lines: QuerySet[Activity]) -> list[Change]:
-    rows = lines.values_list("pk", "company_id", "issue_id", "run_id", "data", "kind", "created_at")
+    rows = lines.values_list("pk", "company_id", "issue_id", "issue__number", "run_id", "data", "kind", "created_at")
     return [
-        Change(pk, company, issue, run or data.get("run"), kind, at)
-        for pk, company, issue, run, data, kind, at in rows
+        Change(pk, company, issue, number, run or data.get("run"), kind, at)
+        for pk, company, issue, number, run, data, kind, at in rows
     ]  # fmt: skip

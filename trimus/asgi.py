@@ -26,8 +26,9 @@ _ = get_resolver().url_patterns
 from engine.mcp.door import PATH as TOOLS_PATH  # noqa: E402  (models can be imported from here on)
 from engine.mcp.door import Door  # noqa: E402
 from issues.converters import CompanySlug  # noqa: E402
-from issues.events import stream  # noqa: E402
+from issues.events import stream, stream_to_program  # noqa: E402
 
+API_EVENTS_PATH = re.compile("/api/events/?")
 EVENTS_PATH = re.compile(rf"/{CompanySlug.regex}/events/")
 _threads = WSGIMiddleware(_django, workers=settings.WEB_THREADS)
 pages = Buffering(_threads, limit_bytes=settings.MAX_REQUEST_BYTES)
@@ -36,7 +37,9 @@ tools = Door(_threads)
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Route one connection."""
-    if scope["type"] == "http" and EVENTS_PATH.fullmatch(scope["path"]):
+    if scope["type"] == "http" and scope["method"] == "GET" and API_EVENTS_PATH.fullmatch(scope["path"]):
+        await stream_to_program(scope, receive, send, api=_threads)
+    elif scope["type"] == "http" and EVENTS_PATH.fullmatch(scope["path"]):
         await stream(scope, receive, send)
     elif scope["type"] == "http" and TOOLS_PATH.fullmatch(scope["path"]):
         await tools(scope, receive, send)

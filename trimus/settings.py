@@ -309,6 +309,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["issues.rest.rates.CallRate"],
     "DEFAULT_PARSER_CLASSES": ["issues.rest.bodies.JsonBody"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "issues.rest.negotiation.AsItIs",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "issues.rest.problems.answer_problem",

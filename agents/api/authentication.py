@@ -41,7 +41,7 @@ class KeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed("This key is unknown, has expired, or was revoked.")
         if key.scope == KeyScope.READ and request.method not in SAFE_METHODS:
             raise Forbidden("This key only reads.", "Make one that writes, too.")
-        count_as(request, f"key {key.pk}")
+        count_as(request, key=key.pk)
         if key.user is not None:
             if not key.user.is_active:
                 raise AuthenticationFailed("This account is closed.")
@@ -62,7 +62,7 @@ class BrowserAuthentication(SessionAuthentication):
             return None
         user = found[0]
         assert isinstance(user, User)  # noqa: S101 - there is one model of users
-        count_as(request, f"user {user.pk}")
+        count_as(request, user=user.pk)
         return user, Person(user)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 from issues.rest.once import HEADER
 from issues.rest.rates import ADMITTED
-from trimus.buffering import Application, Message, Scope
+from trimus.buffering import Application, Scope
+from trimus.exchange import Exchange
 
 _PASSED_ON = (b"host", b"authorization", b"user-agent")
 """Of the client's headers; its cookies are not among them, so that nothing but the key says who calls."""
@@ -95,10 +96,10 @@ class Caller:
         return await asyncio.shield(call)
 
     async def _answer(self, scope: Scope, content: bytes) -> Answer:
-        exchange = _Exchange(content)
+        exchange = Exchange(content)
         async with self.api.turns:
             await self.api.pages(scope, exchange.receive, exchange.send)
-        return Answer(exchange.status, exchange.headers, b"".join(exchange.parts))
+        return Answer(exchange.status, exchange.headers, exchange.body)
 
     def _scope(self, method: str, path: str, query: Mapping[str, Any], content: bytes, once: str | None) -> Scope:
         headers = [(name, value) for name, value in self.scope["headers"] if name in _PASSED_ON]
@@ -114,26 +115,6 @@ class Caller:
             "query_string": urlencode(given).encode(),
             "headers": headers,
         }
-
-
-@dataclass(slots=True)
-class _Exchange:
-    """One request and what is answered to it."""
-
-    content: bytes
-    status: int = 0
-    headers: dict[str, str] = field(default_factory=dict)
-    parts: list[bytes] = field(default_factory=list)
-
-    async def receive(self) -> Message:
-        return {"type": "http.request", "body": self.content, "more_body": False}
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in message["headers"]}
-        else:
-            self.parts.append(message.get("body", b""))
 
 
 def _read(answer: Answer) -> Any:

@@ -69,21 +69,27 @@ class CallRate(BaseThrottle):
     wait_seconds = 0.0
 
     def allow_request(self, request: Request, _view: object) -> bool:
-        who = counted_as(request)
-        if who is None or settings.API_CALLS_PER_SECOND <= 0:
+        key, user = _called_by(request)
+        if key is user is None or settings.API_CALLS_PER_SECOND <= 0:
             return True
         must = bool(request.META.get("asgi.scope", {}).get(ADMITTED))
-        self.wait_seconds = rates.take(who, per_second=settings.API_CALLS_PER_SECOND, must=must)
+        self.wait_seconds = rates.take(f"key {key} user {user}", per_second=settings.API_CALLS_PER_SECOND, must=must)
         return not self.wait_seconds
 
     def wait(self) -> float:
         return self.wait_seconds
 
 
-def count_as(request: Request, who: str) -> None:
-    """Say whose call this is. Done by what finds out who calls."""
-    vars(request)["_counted_as"] = who
+def count_as(request: Request, *, key: int | None = None, user: int | None = None) -> None:
+    """Say whose call this is, by the id of a key or of a session's user. Done by what finds out who calls."""
+    vars(request)["_called_by"] = (key, user)
 
 
-def counted_as(request: Request) -> str | None:
-    return vars(request).get("_counted_as")
+def key_of(request: Request) -> int | None:
+    """The id of the key that the call came with."""
+    return _called_by(request)[0]
+
+
+def _called_by(request: Request) -> tuple[int | None, int | None]:
+    found: tuple[int | None, int | None] = vars(request).get("_called_by", (None, None))
+    return found

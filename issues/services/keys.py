@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
@@ -102,11 +103,24 @@ def find_key(text: str) -> ApiKey | None:
     if key is None or not hmac.compare_digest(key.key_hash, _hash(text)):
         return None
     now = timezone.now()
-    if (key.expires_at is not None and key.expires_at <= now) or not _acts_for_somebody(key):
+    if not _works(key, now):
         return None
     if key.last_used_at is None or now - key.last_used_at > _LAST_USE_EVERY:
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
     return key
+
+
+def working_keys(ids: Collection[int]) -> set[int]:
+    """Which of the keys work now."""
+    keys = ApiKey.objects.filter(pk__in=ids, revoked_at=None).select_related("user", "agent", "run")
+    long = ("system_message", "user_message", "prompt_sections", "reply")
+    now = timezone.now()
+    return {key.pk for key in keys.defer(*(f"run__{text}" for text in long)) if _works(key, now)}
+
+
+def _works(key: ApiKey, now: datetime.datetime) -> bool:
+    """Whether a key that was not revoked opens anything."""
+    return (key.expires_at is None or key.expires_at > now) and _acts_for_somebody(key)
 
 
 def _acts_for_somebody(key: ApiKey) -> bool:

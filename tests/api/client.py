@@ -77,8 +77,9 @@ class Api:
 
     @staticmethod
     def _read(response: HttpResponse) -> Answer:
-        body = json.loads(response.content) if response.content else None
         kind = response.headers.get("Content-Type", "")
+        body = json.loads(response.content) if response.content and "json" in kind else None
+        body = response.content.decode() if kind == "text/event-stream" else body
         request = response.wsgi_request
         check_answer(request.method, request.path, response.status_code, kind, body)
         if response.status_code >= 400:

@@ -11,6 +11,7 @@ from django.conf import settings
 
 from agents.models import Agent
 from engine.mcp.door import Door
+from issues import events
 from issues.models import Company, Issue
 from tests import build
 from tests.left_open import close_in_threads
@@ -23,7 +24,8 @@ class Server:
     """Trimus as uvicorn serves it, on a port of its own."""
 
     def __init__(self) -> None:
-        self.door = asgi.tools = Door(asgi._threads)  # of this server's event loop
+        self.door = asgi.tools = Door(asgi._threads)  # of this server's event loop, as the feed is
+        events._feed = events.Feed()
         config = uvicorn.Config(
             asgi.application, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=1
         )
@@ -36,6 +38,7 @@ class Server:
     def stop(self) -> None:
         self.server.should_exit = True
         self.thread.join(10)
+        close_in_threads(events._database, 1)
         close_in_threads(asgi._threads.executor, settings.WEB_THREADS)
 
 

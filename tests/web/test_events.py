@@ -4,109 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError
 from django.test import Client
 
 from issues import events
-from issues.actors import Person
 from issues.models import Activity, Company, Priority
 from issues.services.companies import remove_member
 from issues.services.issues import set_priority
 from tests import build
-from tests.left_open import close_in_threads
 from tests.servers import wait_until
+from tests.streams import Listener, cookie_of, hear, open_stream, own_feed  # noqa: F401  (a fixture)
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def own_feed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Each test has an event loop of its own, so a feed of its own; pings come soon."""
-    monkeypatch.setattr(events, "_feed", events.Feed())
-    monkeypatch.setattr(events, "POLL_SECONDS", 0.02)
-    yield
-    close_in_threads(events._database, 1)
-    asyncio.run(sync_to_async(connections.close_all)())
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_feed")]
 
 
-@dataclass
-class Listener:
-    """One request to the stream."""
-
-    status: int = 0
-    headers: dict[str, str] = field(default_factory=dict)
-    received: list[str] = field(default_factory=list)
-    ended: bool = False
-    arrived: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def send(self, message: Any) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.headers = {name.decode(): value.decode() for name, value in message["headers"]}
-        else:
-            self.received += [part for part in message["body"].decode().split("\n\n") if part]
-            self.ended = not message.get("more_body")
-        self.arrived.set()
-
-    def changes(self) -> list[tuple[int, dict[str, Any]]]:
-        found = []
-        for event in self.received:
-            lines = dict(line.split(": ", 1) for line in event.split("\n") if ": " in line)
-            if lines.get("event") == "change":
-                found.append((int(lines["id"]), json.loads(lines["data"])))
-        return found
-
-    async def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
-        async with asyncio.timeout(seconds):
-            while not condition():
-                self.arrived.clear()
-                await self.arrived.wait()
-
-
-def cookie_of(person: Person) -> str:
-    client = Client()
-    client.force_login(person.user)
-    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
-
-
-@contextlib.asynccontextmanager
-async def listening(cookie: str, *, slug: str = "acme", query: str = "", last: str = "") -> AsyncIterator[Listener]:
-    listener = Listener()
-    headers = [(b"cookie", cookie.encode())]
-    if last:
-        headers.append((b"last-event-id", last.encode()))
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": f"/{slug}/events/",
-        "query_string": query.encode(),
-        "headers": headers,
-    }
-
-    async def receive() -> dict[str, str]:
-        await asyncio.Event().wait()
-        return {"type": "http.disconnect"}
-
-    task = asyncio.create_task(events.stream(scope, receive, listener.send))
-    try:
-        await listener.until(lambda: listener.status)
-        yield listener
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-def hear(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(story(), 20))
+def listening(
+    cookie: str, *, slug: str = "acme", query: str = "", last: str = ""
+) -> contextlib.AbstractAsyncContextManager[Listener]:
+    return open_stream(events.stream, f"/{slug}/events/", query=query, cookie=cookie, last_event_id=last)
 
 
 @pytest.fixture
@@ -200,7 +119,7 @@ def test_a_change_that_commits_late_under_a_lower_id_is_heard_once_and_said_to_b
     late, early = build.issue(company), build.issue(company)
     lines = {line.issue_id: line for line in Activity.objects.filter(kind="issue.created")}
     feed = events.Feed()
-    listener = events._Listener(company.pk, build.member_row(owner).pk)
+    listener = events._Listener(events.Reader(company.pk, build.member_row(owner).pk))
     feed._listeners.add(listener)
     real = events._read_after
 
@@ -223,14 +142,15 @@ def test_a_change_that_commits_late_under_a_lower_id_is_heard_once_and_said_to_b
 def test_who_begins_to_listen_while_the_database_is_asked_is_not_sent_away(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (events._Listener(company.pk, build.member_row(build.member(company)).pk) for _ in range(2))
+    people = [build.member_row(build.member(company)) for _ in range(2)]
+    first, second = (events._Listener(events.Reader(company.pk, member.pk)) for member in people)
     feed = events.Feed()
     feed._listeners.add(first)
     real = events._present
 
-    def come_meanwhile(members: set[int]) -> set[int]:
+    def come_meanwhile(readers: set[events.Reader]) -> set[events.Reader]:
         feed._listeners.add(second)
-        return real(members)
+        return real(readers)
 
     monkeypatch.setattr(events, "_present", come_meanwhile)
 
