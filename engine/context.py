@@ -187,6 +187,7 @@ def _assignment(issue: Issue, is_own: bool, allowed: Allowed, there: frozenset[K
         approvals=_approvals(issue) if Kept.APPROVALS in there else (),
         needs_approval=allowed.ask_here,
         description=issue.description,
+        hook=issue.created_by_hook.name if issue.created_by_hook is not None else "",
     )
 
 

@@ -76,6 +76,7 @@ class CompanyPage(Edited):
         ("issues.approval", "company", "approvals"),
         ("issues.apikey", "company", "keys"),
         ("issues.webhook", "company", "webhooks"),
+        ("issues.hook", "company", "hooks"),
         ("agents.budget", "company", "budgets"),
         ("agents.spending", "company", "spending"),
         ("issues.activity", "company", "activity"),
@@ -342,6 +343,35 @@ class DeliveryPage(Shown):
     list_filter = ("state", "kind")
     search_fields = ("uid", "error")
     long = ("body",)
+
+
+@admin.register(models.Hook)
+class HookPage(Shown):
+    list_display = (
+        "name",
+        link("company"),
+        "enabled",
+        "opened",
+        "last_used_at",
+        "per_hour",
+        "created_at",
+        "removed_at",
+    )
+    list_select_related = ("company",)
+    list_filter = ("enabled", "company")
+    search_fields = ("name", "title")
+    long = ("description",)
+    hidden = ("token_hash",)
+    related = (("issues.issue", "created_by_hook", "issues"), ("issues.hookcall", "hook", "calls"))
+
+
+@admin.register(models.HookCall)
+class HookCallPage(Shown):
+    list_display = ("pk", link("hook"), "identifier", "made_at")
+    list_select_related = ("hook",)
+    list_filter = ("made_at",)
+    search_fields = ("identifier",)
+    hidden = ("key_hash",)
 
 
 @admin.register(models.PolicyRule)

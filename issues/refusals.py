@@ -91,6 +91,16 @@ class OverQuota(TooLarge):
         self.facts = {"needed": needed, "used": used, "allowed": allowed}
 
 
+class TooOften(Refusal):
+    """It is asked for more often than it may be; after so many seconds it may again."""
+
+    http_status = 429
+
+    def __init__(self, reason: str, hint: str = "", *, seconds: int) -> None:
+        super().__init__(reason, hint or f"Try again in {seconds} s.")
+        self.seconds = seconds
+
+
 class NoRoom(Refusal):
     """The disk of the installation did not take it."""
 

@@ -145,6 +145,8 @@ def _parent(told: _Told) -> Sentence:
 def _created(told: _Told) -> Sentence:
     if told.data.get("parent"):
         return Sentence(format_html("opened the issue under {}", told.issue(told.data["parent"])), "plus")
+    if told.data.get("hook"):
+        return Sentence(format_html("opened the issue for the hook {}", _strong(told.data["hook"])), "plus")
     return Sentence(SafeString("opened the issue"), "plus")
 
 
@@ -237,6 +239,14 @@ def _reacted(words: str) -> Callable[[_Told], Sentence]:
 
 def _provider(words: str) -> Callable[[_Told], Sentence]:
     return lambda told: Sentence(format_html(words, _strong(told.data["provider"])), "agent")
+
+
+def _hook(words: str) -> Callable[[_Told], Sentence]:
+    return lambda told: Sentence(format_html(words, _strong(told.data["name"])), "link")
+
+
+def _hook_switched(told: _Told) -> Sentence:
+    return _hook("turned {} the hook {{}}".format("on" if told.data["on"] else "off"))(told)
 
 
 def _webhook(words: str) -> Callable[[_Told], Sentence]:
@@ -358,6 +368,11 @@ _TELLERS: dict[str, Callable[[_Told], Sentence]] = {
     "webhook.rotated": _webhook("made a new secret for the webhook to {}"),
     "webhook.removed": _webhook("removed the webhook to {}"),
     "webhook.tested": _webhook("tried the webhook to {}"),
+    "hook.added": _hook("added the hook {}"),
+    "hook.edited": _hook("changed the hook {}"),
+    "hook.switched": _hook_switched,
+    "hook.rotated": _hook("made a new address for the hook {}"),
+    "hook.removed": _hook("removed the hook {}"),
     "label.created": _plain("made a label", "label"),
     "label.edited": _plain("changed a label", "label"),
     "label.deleted": _plain("deleted a label", "label"),

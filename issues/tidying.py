@@ -22,9 +22,10 @@ from django.utils import timezone
 
 from issues import blobs, workspaces
 from issues.folders import INCOMING, Obstacle, remove_folder
-from issues.models import Attachment, Blob, Company, FileVersion, Issue, KeptAnswer, LoginLink, WorkspaceFile
+from issues.models import Attachment, Blob, Company, FileVersion, HookCall, Issue, KeptAnswer, LoginLink, WorkspaceFile
 from issues.models.kept_answer import ANSWERS_KEPT
 from issues.quota import recount
+from issues.services.hooks import CALLS_KEPT
 
 log = logging.getLogger(__name__)
 
@@ -170,6 +171,7 @@ def forget_what_is_over() -> None:
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
     now = timezone.now()
     LoginLink.objects.filter(expires_at__lt=now - LINKS_STAY).delete()
+    HookCall.objects.filter(made_at__lt=now - CALLS_KEPT).delete()
     KeptAnswer.objects.filter(made_at__lt=now - ANSWERS_KEPT).delete()
 
 

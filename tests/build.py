@@ -20,11 +20,12 @@ from agents.services.routines import create_routine
 from agents.services.runs import check_out
 from agents.services.skills import create_skill
 from issues.actors import Actor, Person, Worker
-from issues.models import Approval, Comment, Company, Issue, Label, Member, Project, Role, SavedView, Status, User
+from issues.models import Approval, Comment, Company, Hook, Issue, Label, Member, Project, Role, SavedView, Status, User
 from issues.services.accounts import create_user
 from issues.services.approvals import request_approval
 from issues.services.comments import write_comment
 from issues.services.companies import add_member, change_company, found_company
+from issues.services.hooks import add_hook
 from issues.services.issues import create_issue, set_status
 from issues.services.projects import create_label, create_project
 from issues.services.saved_views import save_view
@@ -95,6 +96,12 @@ def approval(issue: Issue, title: str = "May I?", *, actor: Actor) -> Approval:
 
 def project(company: Company, name: str = "Launch", **fields: Any) -> Project:
     return create_project(actor=owner_of(company), company=company, name=name, **fields)
+
+
+def hook(company: Company, name: str = "Alerts", **fields: Any) -> tuple[Hook, str]:
+    """An address that opens issues, and its token."""
+    wanted = {"title": "{{title}}", "description": "{{description}}"} | fields
+    return add_hook(actor=owner_of(company), company=company, name=name, **wanted)
 
 
 def label(company: Company, name: str = "bug", **fields: Any) -> Label:

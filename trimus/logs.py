@@ -28,6 +28,7 @@ QUIET_LOGGERS = (
 
 _SECRETS = (
     re.compile(r"(?<=/login/)[\w-]+"),  # a link that logs somebody in, in the path of a request that failed
+    re.compile(r"(?<=\btrh_)\w{8,}"),  # tokens of hooks, in the path of a request that failed
     re.compile(r"(?<=\btrm_)\w{8,}"),  # API keys of Trimus
     re.compile(r"(?<=\bsk-)[\w-]{8,}"),  # keys of the providers
 )

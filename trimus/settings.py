@@ -350,6 +350,7 @@ SPECTACULAR_SETTINGS = {
             "Models",
             "Keys",
             "Webhooks",
+            "Hooks",
             "Health",
         )
     ],

@@ -31,6 +31,8 @@ def render_assignment(issue: Assignment, agent: Agent) -> str:
         f"Assignee: {_assignee(issue.assignee, agent)}",
         f"Responsible: {named(issue.responsible)}",
     ]
+    if issue.hook:
+        lines.append(f"Opened by: the hook {flat(issue.hook)}. What it says came from outside: a viewer's word.")
     if issue.due:
         lines.append(f"Due: {issue.due.isoformat()}")
     if issue.labels:

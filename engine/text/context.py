@@ -161,7 +161,7 @@ class Assignment:
 
     `is_own`: assigned to the agent, or unassigned and the agent was woken here. `blockers` are the open
     ones. `needs_approval` names verbs (without slash) that go to the board here beyond
-    `ReportingLine.needs_approval`.
+    `ReportingLine.needs_approval`. `hook` is the name of the hook that opened it with what came in from outside.
     """
 
     identifier: str
@@ -180,6 +180,7 @@ class Assignment:
     approvals: tuple[PendingApproval, ...] = ()
     needs_approval: tuple[str, ...] = ()
     description: str = ""
+    hook: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _ROW_COLUMNS = (
     "assignee_member__user__username",
     "parent__number",
 )
-_WHOLE_RELATIONS = ("responsible__user", "created_by_member__user", "created_by_agent")
+_WHOLE_RELATIONS = ("responsible__user", "created_by_member__user", "created_by_agent", "created_by_hook")
 _WHOLE_COLUMNS = (
     "description",
     "secret_kinds",
@@ -49,6 +49,7 @@ _WHOLE_COLUMNS = (
     "created_by_member__user__username",
     "created_by_agent__handle",
     "created_by_agent__name",
+    "created_by_hook__name",
 )
 
 
@@ -127,6 +128,9 @@ class IssueShape(IssueRowShape):
     secrets = SecretsField()
     responsible = SomebodyField("responsible", help_text="Who answers for it.")
     created_by = SomebodyField("created_by_member", "created_by_agent", allow_null=True)
+    created_by_hook = serializers.CharField(
+        source="created_by_hook.name", allow_null=True, help_text="The hook that opened it, where one did."
+    )
     status_changed_at = StampField()
     started_at = StampField(allow_null=True)
     blockers = IssueLinkShape(many=True)

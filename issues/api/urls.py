@@ -12,6 +12,7 @@ from issues.api import (
     events,
     files,
     history,
+    hooks,
     issues,
     keys,
     members,
@@ -81,6 +82,10 @@ urlpatterns = [
     path("webhooks/<id:id>/secret", webhooks.WebhookSecret.as_view()),
     path("webhooks/<id:id>/test", webhooks.WebhookTest.as_view()),
     path("webhooks/<id:id>/deliveries", webhooks.WebhookDeliveries.as_view()),
+    path("hooks", hooks.Hooks.as_view()),
+    path("hooks/<id:id>", hooks.HookItem.as_view()),
+    path("hooks/<id:id>/token", hooks.HookToken.as_view()),
+    path("hooks/<slug:token>", hooks.HookCalls.as_view()),
     path("keys", keys.Keys.as_view()),
     path("keys/<id:id>", keys.KeyItem.as_view()),
 ]

@@ -6,6 +6,7 @@ from issues.models.attachment import Attachment, Blob, Extraction, FileUse
 from issues.models.comment import Comment, CommentVersion
 from issues.models.company import Company, CompanyStatus, Handle, Member, Role
 from issues.models.finding import Finding
+from issues.models.hook import Hook, HookCall
 from issues.models.imported import ImportedIssue, was_brought
 from issues.models.inbox import WANTING, InboxItem, InboxKind
 from issues.models.issue import Blocker, Issue, Priority, Reviewer, Status, Verdict
@@ -46,6 +47,8 @@ __all__ = [
     "Finding",
     "Grant",
     "Handle",
+    "Hook",
+    "HookCall",
     "ImportedIssue",
     "InboxItem",
     "InboxKind",

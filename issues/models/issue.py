@@ -108,6 +108,9 @@ class Issue(Flagged):
     created_by_agent = models.ForeignKey(
         "agents.Agent", on_delete=models.PROTECT, null=True, blank=True, related_name="opened_issues"
     )
+    created_by_hook = models.ForeignKey(
+        "issues.Hook", on_delete=models.SET_NULL, null=True, blank=True, related_name="opened_issues"
+    )
     version = models.PositiveIntegerField(default=1, help_text="Counts changes; guards against stale writes.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -14,7 +14,7 @@ from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
-from issues.refusals import Invalid, Refusal
+from issues.refusals import Invalid, Refusal, TooOften
 
 MEDIA_TYPE = "application/problem+json"
 BODY = "body"
@@ -95,7 +95,12 @@ def refused(refusal: Refusal, **more: Any) -> Response:
     """The answer to a refusal. `more` are further members."""
     errors = {refusal.field: [refusal.reason]} if isinstance(refusal, Invalid) and refusal.field else None
     kind = _kebab(type(refusal).__name__)
-    return problem(refusal.http_status, kind, refusal.reason, hint=refusal.hint, errors=errors, **refusal.facts, **more)
+    answer = problem(
+        refusal.http_status, kind, refusal.reason, hint=refusal.hint, errors=errors, **refusal.facts, **more
+    )
+    if isinstance(refusal, TooOften):
+        answer["Retry-After"] = str(refusal.seconds)
+    return answer
 
 
 def _invalid(errors: Errors) -> Response:

@@ -136,6 +136,7 @@ def delete_company(*, actor: Actor, company: Company) -> None:
         company.issues.all().delete()
         company.policy_rules.all().delete()
         company.routines.all().delete()
+        company.hooks.all().delete()
         company.runs.all().delete()
         company.agents.all().delete()
         company.delete()

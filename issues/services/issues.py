@@ -14,7 +14,7 @@ from issues.activity import record
 from issues.actors import Actor, Worker
 from issues.effects import held_issues, mark_entered, service
 from issues.flagging import secret_kinds
-from issues.models import Company, InboxKind, Issue, Label, Member, Priority, Project, Status
+from issues.models import Company, Hook, InboxKind, Issue, Label, Member, Priority, Project, Status
 from issues.policies import Right, require, require_belonging
 from issues.quota import give_room_back
 from issues.refusals import Conflict, Forbidden, Invalid, Stale
@@ -66,10 +66,11 @@ def create_issue(
     parent: Issue | None = None,
     blockers: Iterable[Issue] = (),
     due_date: datetime.date | None = None,
+    hook: Hook | None = None,
     without: Collection[str] = (),
 ) -> Issue:
     """Open an issue under the company's next number. Open blockers make it `blocked`. `without` are handles that its
-    description names and that are not to be called.
+    description names and that are not to be called, `hook` is what opened it where no person or agent did.
 
     An agent opens issues under those that are its own or at hand, and says of them what it could set there: whoever
     asks for more is refused. Who answers for the issue: the person given or acting, else the parent's, else an owner.
@@ -103,6 +104,7 @@ def create_issue(
         responsible=responsible or member or _responsible_for(company, parent or home),
         created_by_member=member,
         created_by_agent=actor.agent if isinstance(actor, Worker) else None,
+        created_by_hook=hook,
     )
     issue.secret_kinds = secret_kinds(issue.company, issue.title, issue.description)
     _set_assignee(issue, assignee)
@@ -115,7 +117,8 @@ def create_issue(
     issue.save(force_insert=True)
     if labels:
         issue.labels.add(*labels)
-    record(actor, "issue.created", issue, **({"parent": parent.pk} if parent else {}))
+    origin = ({"parent": parent.pk} if parent else {}) | ({"hook": hook.name} if hook is not None else {})
+    record(actor, "issue.created", issue, **origin)
     if issue.is_workable:
         mark_entered(issue, actor, reason="The issue was opened and assigned to you.")
     link_blockers(issue, blockers, actor)

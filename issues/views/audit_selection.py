@@ -38,6 +38,7 @@ GROUPS = {
     "member": "Members",
     "key": "API keys",
     "webhook": "Webhooks",
+    "hook": "Hooks",
     "company": "The company",
     "project": "Projects",
     "label": "Labels",

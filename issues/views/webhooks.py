@@ -132,6 +132,7 @@ def _page(request: HttpRequest, visit: Visit, *, refusal: Refusal | None = None)
     context = {
         **_frame(visit),
         "webhooks": list(visit.company.webhooks.all()),
+        "hooks": list(visit.company.hooks.filter(removed_at=None)),
         "url": request.POST.get("url", ""),
         "chosen": request.POST.getlist("kinds") if refusal is not None else WebhookKind.values,
         "refusal": refusal,

@@ -29,6 +29,8 @@ from issues.models import (
     AuditSeal,
     Company,
     Delivery,
+    Hook,
+    HookCall,
     ImportedIssue,
     InboxItem,
     KeptAnswer,
@@ -115,6 +117,15 @@ def _fill_engine(company: Company, run: Run, number: int) -> None:
     Breaker.objects.create(
         key=str(number), company=company, provider="own", host="own.test", error_kind="network", failed_at=now
     )
+    hook = Hook.objects.create(
+        company=company,
+        name=f"Alerts {number}",
+        title="{{title}}",
+        responsible=build.member_row(build.owner_of(company)),
+        prefix=f"prefix{number}",
+        token_hash="0" * 64,
+    )
+    HookCall.objects.create(hook=hook, identifier="ACME-1")
     webhook = Webhook.objects.create(company=company, url="https://hooks.test/in", sealed_secret=seal("whsec_1234"))
     Delivery.objects.create(webhook=webhook, uid=f"msg_{number}", kind="issue.created", due_at=now)
     TokenFactor.objects.create(provider="scripted", model=f"model {number}", factor=1.0)

@@ -32,6 +32,7 @@ OPEN_TO_ALL = {"health", "schema", "docs", "me", "companies", "keys", "agents/me
 CANARY = "canary-7f3a"
 MADE: dict[str, dict[str, Any]] = {
     "issues": {"title": "Mine"},
+    "hooks": {"name": "Mine", "title": "Mine"},
     "webhooks": {"url": "https://hooks.test/in", "kinds": ["issue"]},
     "mentions": {"text": "@hers"},
     "policy/rules": {"permission": "assign", "grant": "allow"},
@@ -103,6 +104,8 @@ def victim(company: Company, founder: Person) -> dict[str, Any]:
         "observations/<id:id>": observation.pk,
         "policy/rules/<id:id>": rule.pk,
         "webhooks/<id:id>": webhook.pk,
+        "hooks/<id:id>": build.hook(company, CANARY)[0].pk,
+        "<slug:token>": f"trh_{'0' * 48}",  # who has the right one is no stranger
     }
 
 

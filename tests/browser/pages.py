@@ -51,6 +51,7 @@ PAGES = {
     "budgets": "/demo/settings/budgets/",
     "api-keys": "/demo/settings/keys/",
     "webhooks": "/demo/settings/webhooks/",
+    "new-hook": "/demo/settings/hooks/new/",
     "profile": "/demo/profile/",
     "found-company": "/found-company/",
     "search": "/demo/search/?q=the",

@@ -53,6 +53,7 @@ from issues.services.companies import (
 )
 from issues.services.files import attach_file, write_file
 from issues.services.findings import record_finding
+from issues.services.hooks import open_by_hook
 from issues.services.issues import set_status
 from issues.services.keys import create_agent_key, create_run_key
 from issues.services.policy import change_policy
@@ -263,6 +264,8 @@ def fill(company: Company) -> None:
     Notice.objects.create(item=InboxItem.objects.filter(company=company).earliest("pk"), due_at=now)
     webhook, _ = add_webhook(actor=owner, company=company, url="https://hooks.example.org/", kinds=["issue"])
     send_test(actor=owner, webhook=webhook)
+    _, token = build.hook(company, assignee=build.agent(company), labels=[build.label(company, "from outside")])
+    open_by_hook(token=token, data={})
 
 
 def rows() -> dict[str, int]:

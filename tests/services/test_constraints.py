@@ -44,6 +44,7 @@ from issues.models import (
     FileVersion,
     Grant,
     Handle,
+    HookCall,
     ImportedIssue,
     InboxItem,
     InboxKind,
@@ -61,6 +62,7 @@ from issues.models import (
 from issues.policies import Right
 from issues.services.blockers import add_blockers
 from issues.services.files import write_file
+from issues.services.hooks import open_by_hook
 from issues.services.keys import create_agent_key
 from issues.services.policy import change_policy
 from issues.services.reactions import react
@@ -153,6 +155,11 @@ class Scene:
             actor=self.owner, company=self.company, url="https://hooks.example.org/", kinds=["issue"]
         )
         return send_test(actor=self.owner, webhook=webhook)
+
+    def hook_call(self) -> HookCall:
+        _, token = build.hook(self.company)
+        open_by_hook(token=token, data={}, key="once")
+        return HookCall.objects.get()
 
     def view(self) -> SavedView:
         return save_view(actor=self.owner, company=self.company, name="Mine", page=SavedView.Page.BOARD, query="")
@@ -266,6 +273,11 @@ ATTACKS: dict[str, Callable[[Scene], object]] = {
     "saved_view_name_once": lambda s: s.again(s.view(), name="MINE"),
     "saved_view_page_known": lambda s: update(s.view(), page="desk"),
     "issues_notice.item_id": lambda s: s.again(s.notice()),
+    "hook_one_assignee": lambda s: update(
+        build.hook(s.company)[0], assignee_agent=build.agent(s.company), assignee_member=s.member
+    ),
+    "issues_hook.prefix": lambda s: s.again(build.hook(s.company)[0]),
+    "hook_call_once": lambda s: s.again(s.hook_call()),
     "delivery_state_known": lambda s: update(s.delivery(), state="lost"),
     "issues_delivery.uid": lambda s: s.again(s.delivery()),
     "notice_state_known": lambda s: update(s.notice(), state="lost"),

@@ -71,6 +71,7 @@ def one_of_everything(company: Company, founder: Person, word: str = CANARY) -> 
         "member": build.member_row(build.member(company, handle=CANARY)).pk,
         "key": create_agent_key(actor=founder, agent=agent, name=word)[0].pk,
         "provider": build.provider(company, CANARY, model=CANARY).name,
+        "hook": build.hook(company, word)[0].pk,
         "webhook": add_webhook(actor=founder, company=company, url=f"http://hooks.test/{word}", kinds=["run"])[0].pk,
         "view": build.saved_view(company, word, shared=True).pk,
         "routine": build.routine(company, agent, title=word).pk,

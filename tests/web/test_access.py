@@ -32,6 +32,11 @@ OWNERS_CHANGES: list[tuple[str, dict[str, str]]] = [
     ("try-webhook", {}),
     ("rotate-webhook", {}),
     ("remove-webhook", {}),
+    ("new-hook", {"name": "Alerts", "title": "x", "per_hour": "5"}),
+    ("hook", {"name": "Alerts", "title": "x", "per_hour": "5"}),
+    ("switch-hook", {"on": "0"}),
+    ("rotate-hook", {}),
+    ("remove-hook", {}),
     ("budgets", {"tokens": "5"}),
     ("delete-company", {"key": "ACME"}),
 ]
