@@ -66,8 +66,17 @@ async def get_issue(caller: Caller, arguments: Arguments) -> Told:
             "children": (await caller.get(f"{at}/children", limit=MOST_ROWS))["results"],
             "findings": (await caller.get(f"{at}/findings", limit=MOST_ROWS))["results"],
             "attachments": (await caller.get(f"{at}/attachments", limit=MOST_ROWS))["results"],
+            "files": (await caller.get(f"{at}/files", limit=MOST_ROWS))["results"],
         }
     )
+
+
+async def read_file(caller: Caller, arguments: Arguments) -> Told:
+    return _data(await caller.get(f"files/{arguments['id']}", version=arguments.get("version")))
+
+
+async def read_attachment(caller: Caller, arguments: Arguments) -> Told:
+    return _data(await caller.get(f"attachments/{arguments['id']}"))
 
 
 async def list_comments(caller: Caller, arguments: Arguments) -> Told:
@@ -202,6 +211,23 @@ ISSUE_TOOLS = (
         "The comments of an issue, whole, the newest first.",
         (ISSUE, Parameter("limit", "How many at most, 20 unless said.", kind="integer", required=False), CURSOR),
         list_comments,
+        reads=True,
+    ),
+    Tool(
+        "read_file",
+        "A file that an agent wrote on an issue, with its text, at its newest version unless another is named.",
+        (
+            Parameter("id", "As get_issue has it.", kind="integer"),
+            Parameter("version", "From 1.", kind="integer", required=False),
+        ),
+        read_file,
+        reads=True,
+    ),
+    Tool(
+        "read_attachment",
+        "A file that a person attached to an issue, with what can be read of it as text.",
+        (Parameter("id", "As get_issue has it.", kind="integer"),),
+        read_attachment,
         reads=True,
     ),
     Tool("list_team", "Who can be assigned to or mentioned: agents and people.", (COMPANY,), list_team, reads=True),

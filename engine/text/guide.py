@@ -53,7 +53,7 @@ way send your key, and to this address alone: `Authorization: Bearer trm_…`.
 2. `GET /api/wakeups?state=pending`: who calls you to which issue and why. Then your open issues: \
 `GET /api/issues?assignee=me&status=open`.
 3. `POST /api/issues/ACME-12/checkout`. {CLAIM}
-4. `GET /api/issues/ACME-12`, and its `/comments`, `/children`, `/findings`, `/attachments`, before you act.
+4. `GET /api/issues/ACME-12`, and its `/comments`, `/children`, `/findings`, `/files`, `/attachments`, before you act.
 5. `POST /api/issues/ACME-12/actions` with `{{"text": "What I did, and how I checked it.\\n\\n/status in_review"}}`: \
 verb lines act, the rest is your comment. Each action is answered with `applied`, `denied`, `failed` or `approval`, \
 and why. For a comment alone: `POST …/comments` with `{{"body": "…"}}`.

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from agents.models import Run, RunAction
+from agents.models import Agent, Run, RunAction
 from engine.mcp.calls import Api
 from engine.mcp.registry import TOOLS
 from issues.actors import Person
 from issues.models import Activity, Approval, Comment, Company, Grant, Issue, Status
 from issues.rights import Right
+from issues.services.files import attach_file
 from issues.services.policy import change_policy, set_cap
 from tests import build
 from tests.outside.callers import Rpc
@@ -163,6 +164,22 @@ def test_what_only_a_model_would_see_and_secrets_are_not_shown(rpc: Rpc, issue: 
     read = rpc.use("get_issue", issue="ACME-1")
     assert read.data["comments"][0]["body"] == "Plain words, key [masked: Anthropic key].\n/status done"
     assert "\n" not in read.text
+
+
+def test_files_are_read_where_they_were_written_and_attached(
+    rpc: Rpc, ada: Agent, founder: Person, issue: Issue
+) -> None:
+    attach_file(actor=founder, issue=issue, name="plan.txt", content=b"Water each morning.")
+    rpc.use("claim_issue", issue="ACME-1")
+    for text in ("Basil.", "Basil, mint."):
+        rpc.use("write-file", issue="ACME-1", args="herbs.md", body=text)
+    read = rpc.use("get_issue", issue="ACME-1").data
+    (file,), (attached,) = read["files"], read["attachments"]
+    assert (file["path"], file["version"]) == ("herbs.md", 2)
+    assert rpc.use("read_file", id=file["id"]).data["text"] == "Basil, mint."
+    assert rpc.use("read_file", id=file["id"], version=1).data["text"] == "Basil."
+    assert rpc.use("read_file", id=file["id"], version=9).is_error
+    assert rpc.use("read_attachment", id=attached["id"]).data["text"] == "Water each morning."
 
 
 def test_skills_and_colleagues_are_found(company: Company, rpc: Rpc) -> None:
