@@ -189,8 +189,8 @@ async def stream_to_program(scope: Scope, receive: Receive, send: Send, *, api: 
     if who is None:
         await _answer(send, asked.status, asked.headers, asked.body, more=False)
         return
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    await _stream(Reader(**json.loads(who)), _after(scope, headers), receive, send)
+    going_on = json.loads(who)
+    await _stream(Reader(**going_on["reader"]), going_on["after"], receive, send)
 
 
 async def _stream(reader: Reader, after: int, receive: Receive, send: Send) -> None:
@@ -295,8 +295,10 @@ def _member_of(headers: Mapping[str, str], slug: str) -> Reader | None:
 
 
 def _start() -> int:
-    last = Activity.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    return max(0, last - OVERLAP)
+    """The newest line that is so old that none before it can still appear. What is newer, and was told to who has just
+    begun to listen, is told once more."""
+    old = Activity.objects.filter(created_at__lt=timezone.now() - WINDOW)
+    return old.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def _read_after(floor: int) -> list[Change]:

@@ -14,6 +14,8 @@ from rest_framework.request import Request
 
 from issues.actors import Person, Worker
 from issues.events import READER, RETRY
+from issues.models import Activity, Company
+from issues.numbers import as_number
 from issues.rest.problems import MEDIA_TYPE, ProblemShape
 from issues.rest.rates import key_of
 from issues.rest.scope import Scope, scope_of
@@ -29,7 +31,7 @@ class EventsQuery(Query):
         required=False,
         min_value=0,
         max_value=2**63 - 1,
-        help_text="The id of the last event that was seen, as Last-Event-ID says it. Without either, the last seconds.",
+        help_text="The id of the last event that was seen, as Last-Event-ID says it. Without either, it begins now.",
     )
 
 
@@ -52,10 +54,13 @@ class Events(Resource):
         show. `ping` keeps the line open, and `bye` ends it, when the key or the membership ends."""
         query = _read(request)
         scope = scope_of(self.actor, query["company"])
+        after = query.get("after", as_number(request.headers.get("Last-Event-ID", "")))
+        going_on = {
+            "after": after if after is not None else _newest(scope.company),
+            "reader": _reader(request, scope),
+        }
         # The server that serves this for real goes on from here: it needs no thread for who waits (`issues.events`).
-        return HttpResponse(
-            RETRY, content_type="text/event-stream", headers={READER: json.dumps(_reader(request, scope))}
-        )
+        return HttpResponse(RETRY, content_type="text/event-stream", headers={READER: json.dumps(going_on)})
 
 
 def _read(request: Request) -> Mapping[str, Any]:
@@ -63,6 +68,10 @@ def _read(request: Request) -> Mapping[str, Any]:
     reader.is_valid(raise_exception=True)
     values: Mapping[str, Any] = reader.validated_data
     return values
+
+
+def _newest(company: Company) -> int:
+    return Activity.objects.filter(company=company).order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def _reader(request: Request, scope: Scope) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
+import time_machine
 from asgiref.sync import sync_to_async
 from django.test import Client
+from django.utils import timezone
 
 from agents.models import Agent
 from agents.services.agents import terminate_agent
@@ -92,6 +95,21 @@ def test_it_goes_on_after_what_was_seen(company: Company, founder: Person) -> No
             await listener.until(lambda: any(number > seen for number, _ in listener.changes()))
 
     hear(story)
+
+
+def test_it_begins_now_unless_told_where(company: Company, founder: Person) -> None:
+    key = create_user_key(actor=founder, user=founder.user)[1]
+    issue = build.issue(company)
+
+    async def story() -> None:
+        async with listening(authorization=bearer(key)) as listener:
+            await listener.until(lambda: listener.received)
+            await sync_to_async(set_priority)(actor=founder, issue=issue, priority=Priority.HIGH)
+            await listener.until(lambda: listener.changes())
+            assert [change for _, change in listener.changes()] == [PRIORITY]
+
+    with time_machine.travel(timezone.now() + datetime.timedelta(minutes=1)):
+        hear(story)
 
 
 def test_a_session_is_told_the_same(company: Company, founder: Person) -> None:
