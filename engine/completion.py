@@ -30,13 +30,15 @@ ANSWER_PLEASE = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model said, and the calls it took, each with what it cost."""
+    """What the model said, and the calls it took, each with what it cost. `session` is that of a program, which can go
+    on with it."""
 
     text: str
     calls: tuple[Completion, ...]
     route: Route
     entry: ModelEntry
     stop_reason: str
+    session: str = ""
 
 
 class Unanswered(Exception):

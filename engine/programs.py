@@ -20,7 +20,7 @@ from agents.adapters.counting import estimate_tokens
 from agents.catalogue import ModelEntry
 from agents.models import Run
 from agents.own_models import entry_for
-from agents.programs.base import Asked, Flooded, Unusable
+from agents.programs.base import Asked, Flooded, ProgramSpec, Unusable
 from agents.programs.registry import BY_ADAPTER
 from agents.programs.running import Command, Ended, Program
 from agents.services.spending import Cost, OverBudget
@@ -32,12 +32,14 @@ from engine.meters import meter_for
 from engine.output import LiveOutput
 from engine.prompt import HeartbeatPrompt
 from engine.routing import Route, secrets_of
+from engine.sessions import NO_SESSION, session_before, session_name
+from engine.skill_files import skill_files
 from engine.turns import database_turn
 from issues.folders import Obstacle
 from issues.models import Issue
 from issues.secrets import mask_known, mask_secrets
 from issues.services.keys import create_run_key
-from issues.workspaces import make_for_work, occupy, place_of
+from issues.workspaces import fill_folder, make_for_work, occupy, place_of
 from trimus.addresses import address
 
 FOR_THE_REST = 30.0
@@ -80,28 +82,47 @@ class _Work:
         self._entry = entry
         self._spec = BY_ADAPTER[run.adapter]
         self._listener = self._spec.listener()
+        self._session = NO_SESSION
 
     def do(self, lease: Lease) -> Answer:
-        words = self._spec.command_line(self._run.agent.command, Asked(self._run.agent.model), settings.CLI_PATH)
+        self._command_line("")  # what is missing is said before anything is made for it
         with database_turn(begins=True):
-            desk = _prepare(self._run)
-        ended = self._run_program(words, desk, lease)
-        lease.check()
+            self._session = session_before(self._run)
+            desk = _prepare(self._run, self._spec)
+        ended = self._run_program(self._session.name, desk, lease)
+        if self._session.name and self._has_forgotten(ended):
+            self._session, self._listener = NO_SESSION, self._spec.listener()
+            ended = self._run_program("", desk, lease)
         why = _why_failed(ended, self._listener.said.failure)
         if why:
             raise self._failure(mask_secrets(why, desk.known_secrets))
         call = self._completion(ended.seconds)
         text = mask_known(storable(call.text), desk.known_secrets)
-        return Answer(text, (call,), self._route, self._entry, call.stop_reason.value)
+        session = session_name(self._listener.said.session)
+        return Answer(text, (call,), self._route, self._entry, call.stop_reason.value, session)
 
-    def _run_program(self, words: Sequence[str], desk: _Desk, lease: Lease) -> Ended:
+    def _command_line(self, session: str) -> Sequence[str]:
+        agent = self._run.agent
+        return self._spec.command_line(agent.command, Asked(agent.model, session), settings.CLI_PATH)
+
+    def _has_forgotten(self, ended: Ended) -> bool:
+        """Whether it failed before it asked a model: most likely over a session that it does not have any more, or not
+        on this host."""
+        said = self._listener.said
+        has_asked = said.usage is not None and said.usage.output_tokens > 0
+        return bool(_why_failed(ended, said.failure)) and not ended.was_slow and not has_asked
+
+    def _run_program(self, session: str, desk: _Desk, lease: Lease) -> Ended:
+        words = self._command_line(session)
         given = f"{self._prompt.system}\n\n{self._prompt.user}".encode("utf-8", "replace")
         busy = _occupy(self._run, lease)
         try:
             program = Program(Command(tuple(words), desk.folder, desk.environment, given, keep=busy))
         finally:
             os.close(busy)  # the guard has it now
-        return self._watch(program, desk, lease)
+        ended = self._watch(program, desk, lease)
+        lease.check()
+        return ended
 
     def _watch(self, program: Program, desk: _Desk, lease: Lease) -> Ended:
         """See the program through, showing and counting what it says."""
@@ -109,7 +130,7 @@ class _Work:
         allowance = _Allowance(self._run, self._prompt, self._entry)
 
         def tick() -> None:
-            allowance.cover(self._listener.said.usage)
+            allowance.cover(self._usage() if self._listener.said.usage is not None else None)
             output.keep()
 
         began = time.monotonic()
@@ -138,7 +159,7 @@ class _Work:
         """What the program told, else what its prompt and reply have at the least."""
         said = self._listener.said
         if said.usage is not None:
-            return said.usage
+            return self._session.beyond(said.usage) if self._spec.counts_sessions else said.usage
         read = estimate_tokens(self._prompt.system) + estimate_tokens(self._prompt.user)
         return Usage(input_tokens=read, output_tokens=estimate_tokens(said.text), estimated=True)
 
@@ -171,10 +192,13 @@ class _Allowance:
         self._microdollars += more.microdollars or 0
 
 
-def _prepare(run: Run) -> _Desk:
-    """The workspace as the rows say, and a key that dies with the run."""
+def _prepare(run: Run, spec: ProgramSpec) -> _Desk:
+    """The workspace as the rows say, with the agent's skills where the program looks for them, and a key that dies with
+    the run."""
     issue = _issue_of(run)
     folder = make_for_work(place_of(issue))
+    if spec.skills_folder:
+        fill_folder(place_of(issue), spec.skills_folder, skill_files(run.agent))
     _, key = create_run_key(run=run, expires_at=run.deadline_at)
     environment = {
         "PATH": settings.CLI_PATH,

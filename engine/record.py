@@ -77,6 +77,7 @@ def keep_reply(run: Run, answer: Answer) -> None:
         reply=answer.text,
         replied_at=timezone.now(),
         stop_reason=answer.stop_reason,
+        session=answer.session,
         answered_provider=answer.route.name,
         answered_model=masked(answer.calls[-1].model, run.company),
         **figures(run, usages, answer.route, answer.entry),

@@ -13,7 +13,7 @@ import fcntl
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from issues import blobs
-from issues.folders import Obstacle, open_folder, put_file, remove_file
+from issues.folders import Obstacle, open_folder, put_file, remove_file, remove_folder
 from issues.models import FileVersion, Issue, WorkspaceFile
 
 log = logging.getLogger(__name__)
@@ -66,6 +66,18 @@ def make_for_work(place: Place) -> Path:
     make_workspace(place)
     with _held(place) as company, open_folder(company, [str(place.issue_id)], make=True):
         return place.path
+
+
+def fill_folder(place: Place, folder: Sequence[str], files: Mapping[str, bytes]) -> None:
+    """Make one folder of the workspace hold these files and nothing else, by their paths in it. The workspace must be
+    there; what is in the folder is nobody's file. Raises OSError, or Obstacle where an agent has put something else."""
+    *above, name = folder
+    with _held(place) as company, open_folder(company, [str(place.issue_id), *above], make=True) as parent:
+        remove_folder(parent, name)
+        for path, content in files.items():
+            *folders, last = path.split("/")
+            with open_folder(parent, [name, *folders], make=True) as at:
+                put_file(at, last, content)
 
 
 def occupy(place: Place) -> int | None:

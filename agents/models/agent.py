@@ -29,10 +29,12 @@ class Adapter(models.TextChoices):
 
     LLM = "llm", "Model"
     EXTERNAL = "external", "Outside agent"
+    CLAUDE_LOCAL = "claude_local", "Claude Code"
+    CODEX_LOCAL = "codex_local", "Codex"
     PROCESS = "process", "Command"
 
 
-PROGRAMS = frozenset({Adapter.PROCESS})
+PROGRAMS = frozenset({Adapter.CLAUDE_LOCAL, Adapter.CODEX_LOCAL, Adapter.PROCESS})
 """Those that run a program on the server: see `agents/programs`."""
 
 

@@ -66,6 +66,9 @@ class Run(models.Model):
     dropped = models.JSONField(default=list, blank=True, help_text="Lines of the reply that did not act, and why.")
     hint = models.CharField(max_length=300, blank=True, help_text="Said in the agent's next prompt here.")
     stop_reason = models.CharField(max_length=20, blank=True)
+    session = models.CharField(
+        max_length=200, blank=True, help_text="The program's, with which the agent's next run here goes on."
+    )
 
     input_tokens = models.PositiveIntegerField(default=0, help_text="All input, cached included.")
     cached_tokens = models.PositiveIntegerField(default=0)

@@ -62,33 +62,35 @@ class Asked:
 class ProgramSpec:
     """A kind of program. `label` is its name for people.
 
-    `executable` is what is started where an agent's command is empty; empty: a command is needed. `install` says how to
-    get it. `arguments` makes the whole command line of what an agent's command says. `skills_folder` is where in its
-    folder it looks for skills, `asks` the vendor whose models it asks; both empty where nobody knows.
+    `standard` is what is started where an agent's command is empty; empty: a command is needed. `install` says how to
+    get that. `arguments` makes the whole command line of the words of a command. `skills_folder` is where in its folder
+    it looks for skills, `asks` the vendor whose models it asks; both empty where nobody knows. `counts_sessions`: the
+    use that it tells is that of the whole session, its former runs included.
     """
 
     name: str
     label: str
     listener: Callable[[], Listener]
     arguments: Callable[[Sequence[str], Asked], tuple[str, ...]]
-    executable: str = ""
+    standard: tuple[str, ...] = ()
     install: str = ""
-    skills_folder: str = ""
+    skills_folder: tuple[str, ...] = ()
     asks: str = ""
+    counts_sessions: bool = False
 
     def command_line(self, command: str, asked: Asked, path: str) -> tuple[str, ...]:
         """The command line for an agent's command, with the program as it is found on `path`. Raises Unusable."""
         words = self.words(command)
         found = shutil.which(words[0], path=path)
         if found is None:
-            hint = f" {self.install}" if self.install and words[0] == self.executable else ""
+            hint = f" {self.install}" if words[0] in self.standard[:1] else ""
             raise Unusable(f"The server has no program “{words[0]}”.{hint}")
         return self.arguments((found, *words[1:]), asked)
 
     def words(self, command: str) -> tuple[str, ...]:
         """The words of an agent's command, as a shell would split them; no shell ever sees them. Raises Unusable."""
         try:
-            words = tuple(shlex.split(command)) or ((self.executable,) if self.executable else ())
+            words = tuple(shlex.split(command)) or self.standard
         except ValueError:
             raise Unusable("The command has a quotation mark that is not closed.") from None
         if not words:

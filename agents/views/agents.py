@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -295,6 +296,18 @@ def _programs(visit: Visit, agent: Agent | None) -> list[tuple[str, str]]:
     return [(f"{_PROGRAM}{kind.value}", str(kind.label)) for kind in kinds if kind in PROGRAMS]
 
 
+def _missing_programs() -> list[str]:
+    """What this host lacks of the programs that are run without a command of one's own, each with how to get it."""
+    problems = []
+    for spec in BY_ADAPTER.values():
+        if spec.standard:
+            try:
+                spec.command_line("", Asked(), settings.CLI_PATH)
+            except Unusable as problem:
+                problems.append(f"{spec.label}: {problem}")
+    return problems
+
+
 def _why_not_run(agent: Agent) -> str:
     """What keeps an agent's program from being run on the host of this page; empty for nothing, and without one."""
     if not agent.is_program:
@@ -321,6 +334,8 @@ def _form_page(request: HttpRequest, visit: Visit, values: Any, *, status: int =
         "providers": provider_names(visit.company),
         "outside": _OUTSIDE,
         "programs": _programs(visit, more.get("agent")),
+        "missing": _missing_programs() if visit.is_owner else [],
+        "standard": [(spec.label, shlex.join(spec.standard)) for spec in BY_ADAPTER.values() if spec.standard],
         "model_tiers": [(f"{_TIER}{tier.value}", tier.label) for tier in ModelTier],
         "policies": list(PolicyPreset),
         "tiers": list(Tier),

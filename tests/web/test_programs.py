@@ -117,3 +117,18 @@ class TestItsOutput:
 
 def test_every_kind_of_program_is_known_by_its_adapter() -> None:
     assert set(BY_ADAPTER) == set(PROGRAMS)
+
+
+def test_the_form_says_what_the_server_lacks_and_how_to_get_it(page: Client, settings: Settings) -> None:
+    settings.CLI_PATH = "/nowhere"
+    form = read(page, HIRE)
+    assert "Claude Code: The server has no program “claude”. Install Claude Code (npm install" in form
+    assert "<code>codex --sandbox workspace-write</code>" in form
+
+
+def test_claude_code_is_hired_without_a_command(page: Client, settings: Settings) -> None:
+    settings.CLI_PATH = "/nowhere"
+    page.post(HIRE, {"name": "Cato", "provider": "program:claude_local", "model": "opus", "command": ""})
+    cato = Agent.objects.get()
+    assert (cato.adapter, cato.model, cato.command) == (Adapter.CLAUDE_LOCAL, "opus", "")
+    assert "Install Claude Code" in read(page, CATO)
