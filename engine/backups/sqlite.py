@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from engine.backups.archive import sync_folder
@@ -21,6 +22,8 @@ _PAGES = 2_560
 """Copied between two words on how far it has come: 10 MB."""
 
 _BESIDE = ("-wal", "-shm", "-journal")
+_KEPT = "trimus.sqlite3"
+"""How the former database is called in the folder that it is put aside in, which is a data folder then."""
 
 
 class SQLite:
@@ -82,11 +85,19 @@ class SQLite:
         return kept
 
     def left_behind(self) -> str:
-        return str(self._loaded) if self._loaded.exists() else ""
+        return ", ".join(map(str, [*filter(Path.exists, [self._loaded]), *self._twins()]))
 
     def discard(self) -> None:
+        for twin in self._twins():
+            shutil.rmtree(twin)
         for end in ("", *_BESIDE):
             self._loaded.with_name(self._loaded.name + end).unlink(missing_ok=True)
+
+    def _twins(self) -> list[Path]:
+        """Folders put aside by one who was killed before the stroke: the present database has a second name there, and
+        must not be used by that, too."""
+        kept = Path(settings.DATA_DIR).glob(f"before-*/{_KEPT}")
+        return [path.parent for path in kept if self._path.exists() and path.samefile(self._path)]
 
 
 @contextmanager
@@ -113,7 +124,7 @@ def _settle(path: Path) -> None:
 
 
 def _keep(path: Path, aside: Path) -> str:
-    kept = aside / "trimus.sqlite3"
+    kept = aside / _KEPT
     try:
         os.link(path, kept)
     except OSError:  # another disk, or one without hard links

@@ -247,6 +247,7 @@ def _why_bad(draft: Draft) -> str | None:
         check_line(draft.title, "title", limit=TITLE_CHARACTERS)
         check_text(draft.description, "description", limit=ATTACHMENT_BYTES)
         check_line(draft.source, "identifier", limit=300)
+        check_line(draft.parent, "parent", limit=300, required=False)
         for author in (draft.author, *(said.author for said in draft.comments)):
             check_line(author, "author", limit=300, required=False)
         for said in draft.comments:

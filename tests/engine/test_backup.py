@@ -23,7 +23,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from agents.models import Agent, DryRun, Pulse, Run, RunState, Wakeup, WakeupState
-from engine.backups import archive, postgresql, restoring
+from engine.backups import archive, postgresql, restoring, sqlite
 from engine.backups.making import make_backup
 from engine.backups.manifest import NAME
 from engine.diagnosis import examine
@@ -495,3 +495,25 @@ def test_sessions_of_other_roles_are_seen_too(company: Company) -> None:
                 assert server.execute(postgresql._OTHERS, [name]).fetchall() == [("this host",)]
         finally:
             server.execute(f"DROP ROLE {role}")
+
+
+def test_a_second_name_of_the_database_that_a_killed_restore_left_is_told_and_goes_with_the_next(
+    backup: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor == "postgresql":
+        pytest.skip("PostgreSQL puts both names in place in one transaction")
+
+    def is_killed(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sqlite, "sync_folder", is_killed)
+    monkeypatch.setattr(sqlite.SQLite, "discard", lambda _: None)
+    with pytest.raises(CommandError, match="Interrupted"):
+        run("restore", str(backup), replace=True)
+    [twin] = data_folder.glob("before-*")
+    assert str(twin) in next(check.found for check in examine() if check.what == "restore")
+    monkeypatch.undo()
+    run("restore", str(backup), replace=True)
+    [kept] = data_folder.glob("before-*")
+    assert not (kept / "trimus.sqlite3").samefile(connection.settings_dict["NAME"])
+    assert (kept / "trimus.sqlite3").stat().st_nlink == 1

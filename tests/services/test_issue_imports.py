@@ -273,6 +273,8 @@ def test_what_is_no_file_of_a_known_tracker_is_said(company: Company, tmp_path: 
 def test_a_draft_that_cannot_be_is_refused_before_any_is_made(company: Company, owner: Person) -> None:
     with pytest.raises(Invalid, match="Line 2: The title"):
         import_issues(actor=owner, company=company, drafts=[Draft(1, "a", "A"), Draft(2, "b", "b" * 301)])
+    with pytest.raises(Invalid, match="Line 1: The parent holds half of a surrogate pair"):
+        import_issues(actor=owner, company=company, drafts=[Draft(1, "a", "A", parent="\ud800")])
     assert not company.issues.exists()
 
 
