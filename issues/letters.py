@@ -1,4 +1,4 @@
-"""A notice as an e-mail: plain text, one link, nothing that is not said in the inbox."""
+"""A notice as an e-mail: plain text, a link to what it speaks of, nothing that is not said in the inbox."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from django.urls import reverse
 
 from issues.addresses import address_of_item
 from issues.models import Notice
+from issues.notice_kinds import name_of_kind
 from issues.secrets import mask_secrets
+from issues.unsubscribing import unsubscribe_url
 from trimus.addresses import address
 
 SUBJECT_CHARACTERS = 150
@@ -24,6 +26,7 @@ def write_letter(notice: Notice, known_secrets: Collection[str] = ()) -> EmailMe
     root = address()
     host = urlsplit(root).hostname or "localhost"
     profile = f"{root}{reverse('profile', args=[company.slug])}#notices"
+    unsubscribe = unsubscribe_url(member, name_of_kind(item.kind))
     said = _masked(item.text, known_secrets)
     about = [f"{item.issue.identifier} {_masked(item.issue.title, known_secrets)}"] if item.issue is not None else []
     lines = [
@@ -35,11 +38,14 @@ def write_letter(notice: Notice, known_secrets: Collection[str] = ()) -> EmailMe
         "-- ",
         f"Told to @{member.handle} of {company.name}. What is told by e-mail you choose in your profile:",
         profile,
+        "No more e-mail of this kind:",
+        unsubscribe,
     ]
     headers = {
         "Message-ID": f"<notice-{notice.pk}@{host}>",
         "Auto-Submitted": "auto-generated",
-        "List-Unsubscribe": f"<{profile}>",
+        "List-Unsubscribe": f"<{unsubscribe}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
     if item.issue_id is not None:  # mail programs put what is about one issue together
         headers["References"] = f"<issue-{item.issue_id}@{host}>"

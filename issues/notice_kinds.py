@@ -23,6 +23,7 @@ NOTICE_KINDS = (
     NoticeKind("stopped", "Work lies still or failed", (InboxKind.BLOCKED, InboxKind.STOPPED, InboxKind.FAILURE)),
     NoticeKind("news", "An answer to you, an issue in review or done", (InboxKind.ANSWER, InboxKind.MOVED)),
 )
+NOTICE_CHOICES = [(one.name, one.words) for one in NOTICE_KINDS]
 NOTICE_NAMES = tuple(one.name for one in NOTICE_KINDS)
 
 

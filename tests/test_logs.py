@@ -36,6 +36,7 @@ import logging, django, structlog
 django.setup()
 log = structlog.get_logger("trimus.engine")
 logging.getLogger("django.request").error("Internal Server Error: %s", "/login/one-time_Token-123/")
+logging.getLogger("django.request").error("Internal Server Error: %s", "/api/hooks/trh_fedcba9876543210")
 log.warning("refused", error="Incorrect API key provided: sk-proj-abcdefghijklmnop, or trm_0123456789abcdef")
 try:
     raise ValueError('new row violates "x"\\nDETAIL:  Failing row contains (7, Buy the\\n\\nrival).')
@@ -131,9 +132,16 @@ def test_a_collector_is_what_reads_where_people_come_over_a_network(tmp_path: Pa
 @pytest.mark.parametrize("as_json", ["true", "false"])
 def test_keys_and_links_and_rows_of_the_database_are_blotted_out(tmp_path: Path, as_json: str) -> None:
     said = "\n".join(spoken(tmp_path, LEAK, TRIMUS_LOG_JSON=as_json))
-    for secret in ("one-time_Token-123", "abcdefghijklmnop", "0123456789abcdef", "Buy the", "rival"):
+    for secret in (
+        "one-time_Token-123",
+        "abcdefghijklmnop",
+        "0123456789abcdef",
+        "fedcba9876543210",
+        "Buy the",
+        "rival",
+    ):
         assert secret not in said
-    for kept in ("/login/…", "sk-…", "trm_…", "could not write", "RuntimeError", "violates"):
+    for kept in ("/login/…", "sk-…", "trm_…", "trh_…", "could not write", "RuntimeError", "violates"):
         assert kept in said
 
 

@@ -368,6 +368,8 @@ SPECTACULAR_SETTINGS = {
         "WakeupState": "agents.models.WakeupState",
         "ApprovalKind": "issues.models.ApprovalKind",
         "KeyScope": "issues.models.KeyScope",
+        "WebhookKind": "issues.models.WebhookKind",
+        "NoticeKind": "issues.notice_kinds.NOTICE_CHOICES",
         "MemberRole": "issues.models.Role",
         "SomebodyKind": ["member", "agent"],
         "CallerKind": ["person", "agent"],

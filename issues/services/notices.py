@@ -14,9 +14,10 @@ from django.utils import timezone
 from issues.actors import Actor, Person
 from issues.effects import service
 from issues.models import Company, InboxItem, Member, Notice, NoticeState
-from issues.notice_kinds import NOTICE_NAMES, name_of_kind
+from issues.notice_kinds import NOTICE_NAMES, NoticeKind, name_of_kind
 from issues.policies import require_belonging
 from issues.refusals import Forbidden, Invalid
+from issues.unsubscribing import read_word
 
 AT_ONCE = 100
 """Items looked at, and notices sent, in one go; the next tick goes on."""
@@ -64,6 +65,19 @@ def choose_notices(*, actor: Actor, company: Company, email: str, names: Iterabl
     member.mailed = chosen
     member.save(update_fields=["mailed"])
     return member
+
+
+@service
+def stop_notices(*, word: str) -> tuple[Member, NoticeKind]:
+    """Have one kind of notices no more: whose, and which kind, is in the word of an e-mail. Done twice it does nothing
+    more. Invalid for a word that Trimus did not sign."""
+    member, kind = read_word(word)
+    rows = Member.objects.select_for_update(of=("self",), no_key=True).select_related("company", "user")
+    member = rows.get(pk=member.pk)
+    if kind.name in member.mailed:
+        member.mailed = [name for name in member.mailed if name != kind.name]
+        member.save(update_fields=["mailed"])
+    return member, kind
 
 
 def note_new() -> None:

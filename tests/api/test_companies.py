@@ -68,3 +68,15 @@ def test_an_agent_makes_labels_where_the_company_allows_it(
 
 def test_health_needs_no_key(db: None) -> None:
     assert Api().get("health").body == {"status": "ok"}
+
+
+def test_a_person_chooses_what_is_told_by_e_mail(api: Api, ada_api: Api, company: Company) -> None:
+    here = "companies/ACME/notices"
+    assert api.get(here).body == {"email": "", "kinds": ["mention", "asked", "budget"]}
+    assert api.patch(here, {"kinds": ["news"]}).status == 422  # with no address
+    chosen = api.patch(here, {"email": "frida@example.org", "kinds": ["news", "budget"]})
+    assert chosen.body == {"email": "frida@example.org", "kinds": ["budget", "news"]}
+    assert api.patch(here, {"kinds": []}).body == {"email": "frida@example.org", "kinds": []}
+    assert list(api.patch(here, {"email": "nonsense"})["errors"]) == ["email"]
+    assert api.patch(here, {"kinds": ["gossip"]}).status == 422
+    assert ada_api.get(here).status == 403
