@@ -203,6 +203,15 @@ def test_one_that_was_interrupted_goes_on_where_it_ended(
     assert company.issues.count() == 3
 
 
+def test_who_stops_it_is_told_that_it_goes_on(company: Company, listed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("issues.management.commands.import_issues.import_issues", stop)
+    with pytest.raises(CommandError, match="Stopped. What came is whole; the same command goes on"):
+        command(listed)
+
+
 def test_a_ring_of_parents_is_opened_and_a_parent_that_is_nowhere_is_said(company: Company, owner: Person) -> None:
     drafts = [Draft(1, "a", "A", parent="b"), Draft(2, "b", "B", parent="a"), Draft(3, "c", "C", parent="nowhere")]
     assert plan_import(actor=owner, company=company, drafts=drafts).orphans == 2

@@ -64,6 +64,8 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
+        except KeyboardInterrupt as error:
+            raise CommandError("Stopped. What came is whole; the same command goes on.") from error
         made = f"{_counted(brought.issues, 'issue')} and {_counted(brought.comments, 'comment')}"
         self.stdout.write(f"{found.key}: {made} came. Nobody was woken.")
 
