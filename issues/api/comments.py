@@ -18,7 +18,7 @@ from issues.rest.paging import Page
 from issues.rest.references import handles_named
 from issues.rest.scope import issue_in_scope, row_in_scope
 from issues.rest.shapes import Form, SecretsField, Shape, SomebodyField, StampField, WrittenField, texts_of
-from issues.rest.views import PageQuery, Resource, operation
+from issues.rest.views import PageQuery, Resource, WideQuery, operation
 from issues.services.comments import delete_comment, edit_comment, pin_comment, unpin_comment, write_comment
 from issues.services.mentions import mentioned_in
 from issues.services.reactions import react, take_back_reaction
@@ -47,7 +47,7 @@ class WrittenCommentShape(CommentShape):
     ambiguous = serializers.ListField(child=serializers.CharField(), help_text="@words that name several.")
 
 
-class CommentQuery(PageQuery):
+class CommentQuery(WideQuery):
     order = serializers.ChoiceField(choices=["oldest", "newest"], required=False, default="oldest")
 
 

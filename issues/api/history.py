@@ -15,7 +15,7 @@ from issues.rest.paging import Page
 from issues.rest.references import agent_named, everybody_named
 from issues.rest.scope import issue_in_scope, row_in_scope, scope_of
 from issues.rest.shapes import Form, Shape, SomebodyField, StampField, WrittenField, texts_of
-from issues.rest.views import CompanyQuery, PageQuery, Resource, operation
+from issues.rest.views import CompanyQuery, PageQuery, Resource, WideQuery, operation
 from issues.services.reviews import give_verdict, set_reviewers
 
 TAG = "History and reviews"
@@ -77,7 +77,7 @@ class IssueActivity(Resource):
         return self.page(_LINES.filter(issue=issue), OLDEST_FIRST, query)
 
 
-class FindingQuery(CompanyQuery):
+class FindingQuery(WideQuery, CompanyQuery):
     agent = serializers.CharField(required=False, help_text="The handle of who recorded it.")
 
 
@@ -99,7 +99,7 @@ class FindingItem(Resource):
 
 
 class IssueFindings(Resource):
-    @operation("List the findings of an issue", tag=TAG, query=PageQuery, answer=FindingShape, paged=True)
+    @operation("List the findings of an issue", tag=TAG, query=WideQuery, answer=FindingShape, paged=True)
     def get(self, *, identifier: str, query: Mapping[str, Any]) -> Page[Finding]:
         _, issue = issue_in_scope(self.actor, identifier)
         return self.page(_FINDINGS.filter(issue=issue), OLDEST_FIRST, query)

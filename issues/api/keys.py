@@ -16,7 +16,7 @@ from issues.models import ApiKey, KeyScope, Member, Role
 from issues.refusals import Forbidden, NotFound
 from issues.rest.paging import Page
 from issues.rest.references import agent_named
-from issues.rest.scope import scope_of
+from issues.rest.scope import first, scope_of
 from issues.rest.shapes import Form, Shape, StampField
 from issues.rest.views import PageQuery, Resource, operation
 from issues.services.keys import create_agent_key, create_user_key, revoke_key
@@ -89,20 +89,29 @@ class Keys(Resource):
 
 
 class KeyItem(Resource):
+    @operation("Get a key", tag=TAG, answer=KeyShape)
+    def get(self, *, id: int) -> ApiKey:
+        """What is known of it: its text is kept nowhere."""
+        return _find(_person(self), id)
+
     @operation("Revoke a key", tag=TAG)
     def delete(self, *, id: int) -> None:
         """It works no longer."""
         person = _person(self)
-        key = _visible(person).filter(pk=id).first()
-        if key is None:
-            raise NotFound(f"There is no key {id}.")
-        revoke_key(actor=person, key=key)
+        revoke_key(actor=person, key=_find(person, id))
 
 
 def _person(resource: Resource) -> Person:
     if not isinstance(resource.actor, Person):
         raise Forbidden("Agents have nothing to do with keys.")
     return resource.actor
+
+
+def _find(person: Person, pk: int) -> ApiKey:
+    key = first(_visible(person).filter(pk=pk))
+    if key is None:
+        raise NotFound(f"There is no key {pk}.")
+    return key
 
 
 def _visible(person: Person) -> QuerySet[ApiKey]:

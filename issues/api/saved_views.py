@@ -33,9 +33,6 @@ class ViewShape(Shape):
     owner = SomebodyField("member")
     created_at = StampField()
 
-    class Meta:
-        ref_name = "SavedView"
-
 
 class ViewForm(Form):
     name = serializers.CharField(max_length=60)

@@ -4,7 +4,7 @@ that."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
@@ -17,11 +17,11 @@ from rest_framework.views import APIView
 
 from issues.actors import Actor
 from issues.keysets import Order
-from issues.refusals import NotFound
+from issues.refusals import Invalid, NotFound
 from issues.rest import once
 from issues.rest.paging import DEFAULT_LIMIT, MAX_LIMIT, Page, read_page
 from issues.rest.problems import MEDIA_TYPE, ProblemShape
-from issues.rest.shapes import Form, Query, Shape
+from issues.rest.shapes import CommaField, Form, Query, Shape
 
 Handler = Callable[..., Any]
 
@@ -43,6 +43,15 @@ class CompanyQuery(PageQuery):
     )
 
 
+class WideQuery(PageQuery):
+    """A list whose rows hold whole texts."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # Not as an attribute: the framework has one of that name.
+        few = CommaField(child=serializers.CharField(), required=False, help_text=_FEW)
+        return {**super().get_fields(), FIELDS: few}
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What an operation answers, with headers of its own."""
@@ -51,6 +60,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+FIELDS = "fields"
+_FEW = "Only these fields of each row, with commas between them; all unless said."
 _ONCE = "Any name for this call: sent again under it within a day, it makes nothing and gets the first answer."
 
 
@@ -114,12 +125,15 @@ def operation(
         def handle(view: Resource, request: Request, **parts: Any) -> Response:
             if query is not None:
                 parts["query"] = _read(query, _joined(request))
+            fields = _chosen(shape, parts.get("query", {}).get(FIELDS))
             if body is not None:
                 parts["form"] = _read(body, request.data, partial=request.method == "PATCH")
 
             def answer_call() -> Response:
                 result = handler(view, **parts)
-                return result if isinstance(result, Response) else _respond(request, shape, result, code)
+                if isinstance(result, Response):
+                    return result
+                return _respond(request, shape, result, code, fields)
 
             if is_kept and once.HEADER in request.headers:
                 return once.answer_once(request, view.actor, answer_call)
@@ -143,12 +157,23 @@ def _joined(request: Request) -> dict[str, str]:
     return {name: ",".join(values) for name, values in request.query_params.lists()}
 
 
-def _respond(request: Request, shape: Shape | None, result: Any, code: HTTPStatus) -> Response:
+def _chosen(shape: Shape | None, names: Sequence[str] | None) -> Sequence[str] | None:
+    """The fields of a row that are asked for; None for all. Invalid for one that rows do not have."""
+    for name in names or ():
+        if shape is None or name not in shape.fields:
+            known = ", ".join(shape.fields) if shape is not None else ""
+            raise Invalid(f"Rows have no field “{name[:60]}”.", f"There are: {known}.", field=FIELDS)
+    return names
+
+
+def _respond(
+    request: Request, shape: Shape | None, result: Any, code: HTTPStatus, fields: Sequence[str] | None
+) -> Response:
     answer = result if isinstance(result, Answer) else Answer(result)
-    return Response(_show(request, shape, answer.body), status=code, headers=dict(answer.headers))
+    return Response(_show(request, shape, answer.body, fields), status=code, headers=dict(answer.headers))
 
 
-def _show(request: Request, shape: Shape | None, result: Any) -> Any:
+def _show(request: Request, shape: Shape | None, result: Any, fields: Sequence[str] | None) -> Any:
     if shape is None:
         return None
     if not isinstance(result, Page):
@@ -158,7 +183,10 @@ def _show(request: Request, shape: Shape | None, result: Any) -> Any:
         query = request.query_params.copy()
         query["cursor"] = result.cursor
         address = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
-    return {"results": [shape.to_representation(row) for row in result.rows], "next": address}
+    rows = [shape.to_representation(row) for row in result.rows]
+    if fields is not None:
+        rows = [{name: row[name] for name in fields} for row in rows]
+    return {"results": rows, "next": address}
 
 
 def _document(
@@ -171,7 +199,8 @@ def _document(
     code: HTTPStatus,
     headers: Mapping[str, str],
 ) -> Callable[[Handler], Any]:
-    shown = _page_of(answer) if answer is not None and paged else answer
+    is_wide = query is not None and issubclass(query, WideQuery)
+    shown = _page_of(answer, is_wide) if answer is not None and paged else answer
     parameters: list[Any] = [query] if query is not None else []
     parameters += [
         OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text) for name, text in headers.items()
@@ -190,10 +219,21 @@ def _document(
     return document
 
 
+class _Partly:
+    """Documents rows of which no field has to be there."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        fields: dict[str, serializers.Field[Any, Any, Any, Any]] = super().get_fields()  # type: ignore[misc]
+        for one in fields.values():
+            one.required = one.read_only = False
+        return fields
+
+
 @functools.cache
-def _page_of(row: type[Shape]) -> type[serializers.Serializer[Any]]:
-    """The documentation of a page of such rows."""
+def _page_of(row: type[Shape], is_wide: bool) -> type[serializers.Serializer[Any]]:
+    """The documentation of a page of such rows, of which `is_wide` ones may have some fields alone."""
     name = row.__name__.removesuffix("Shape")
+    row = type(f"{name}RowShape", (_Partly, row), {"__doc__": row.__doc__}) if is_wide else row
     return type(
         f"{name}Page",
         (serializers.Serializer,),

@@ -222,3 +222,21 @@ def test_skills_are_read_by_those_who_can_apply_them(api: Api, ada_api: Api, ada
     assert [row["name"] for row in ada_api.get("skills").rows] == ["For all", "Hers"]
     assert ada_api.get(f"skills/{hers.pk}")["body"] == "Write what changed."
     assert ada_api.get(f"skills/{his.pk}").status == 404
+
+
+def test_the_reporting_line_is_told_from_the_top_down(api: Api, ada_api: Api, company: Company, ada: Agent) -> None:
+    boss = api.post("agents", {"name": "Boss"})
+    for name, manager in (("Cleo", "boss"), ("Dana", "ada"), ("Emil", "cleo")):
+        api.post("agents", {"name": name, "manager": manager})
+    api.patch(f"agents/{ada.pk}", {"manager": "boss"})
+    told = [(row["handle"], row["manager"], row["depth"]) for row in api.get("agents/org")["agents"]]
+    assert told == [
+        ("boss", None, 0),
+        ("ada", "boss", 1),
+        ("dana", "ada", 2),
+        ("cleo", "boss", 1),
+        ("emil", "cleo", 2),
+    ]
+    api.delete(f"agents/{boss['id']}")
+    told = [(row["handle"], row["depth"]) for row in ada_api.get("agents/org")["agents"]]
+    assert told == [("ada", 0), ("dana", 1), ("cleo", 0), ("emil", 1)]

@@ -55,6 +55,13 @@ def test_a_new_key_is_shown_once_and_works(api: Api) -> None:
     assert not ApiKey.objects.filter(key_hash__contains=made["key"][-20:]).exists()
 
 
+def test_what_is_known_of_a_key_is_told_to_whom_it_is_of(api: Api, company: Company) -> None:
+    made = api.post("keys", {"name": "Script"})
+    told = api.get(f"keys/{made['id']}")
+    assert told.body == {name: value for name, value in made.body.items() if name != "key"}
+    assert as_person(build.member(company)).get(f"keys/{made['id']}").status == 404
+
+
 def test_a_revoked_key_is_dead_at_once(api: Api) -> None:
     made = api.post("keys", {"name": "Script"})
     assert api.delete(f"keys/{made['id']}").status == 204

@@ -166,3 +166,15 @@ def _queries(call: Callable[[], Any]) -> tuple[int, list[Any]]:
         answer = call()
     assert answer.status == 200
     return len(captured), answer.body.get("results", [])
+
+
+def test_of_wide_rows_the_fields_that_are_wanted_come_alone(api: Api, company: Company) -> None:
+    issue = build.issue(company)
+    for number in range(3):
+        build.comment(issue, f"Word {number}")
+    rows = api.walk("issues/ACME-1/comments", fields="id,created_at", limit=2)
+    assert [sorted(row) for row in rows] == [["created_at", "id"]] * 3
+    refused = api.get("issues/ACME-1/comments", fields="id,nonsense")
+    assert (refused.status, list(refused["errors"])) == (422, ["fields"])
+    assert api.get("findings", fields="title").status == 200
+    assert api.get("labels", fields="name").status == 422
