@@ -130,7 +130,7 @@ def _secrecy() -> Check:
         return Check("secrecy", "what is in the database is the server's to guard")
     if path.stat().st_mode & stat.S_IROTH and path.parent.stat().st_mode & stat.S_IXOTH:
         return Check("secrecy", f"every user of this machine can read {path}", f"chmod 600 {path}*")
-    return Check("secrecy", "not everybody can read the database")
+    return Check("secrecy", "the database is not open to every user of this machine")
 
 
 def _disk() -> Check:

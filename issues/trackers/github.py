@@ -25,7 +25,7 @@ _NOT_DONE = ("not_planned", "duplicate")
 def read_github(text: str) -> Reading:
     """Lists of issues, one after the other as several pages give them, or one issue a line."""
     reading = Reading("GitHub")
-    pulls = counted = 0
+    pulls = counted = hidden = 0
     for line, row in _rows(text):
         if not isinstance(row, dict):
             reading.bad.append((line, "It is no issue."))
@@ -36,12 +36,17 @@ def read_github(text: str) -> Reading:
         counted += isinstance(row.get("comments"), int) and row["comments"] > 0
         try:
             reading.drafts.append(_draft(line, row))
+            hidden += sum(map(_is_hidden, _comments(row)))
         except BadRow as bad:
             reading.bad.append((line, str(bad)))
         except (AttributeError, TypeError, KeyError):
             reading.bad.append((line, "It is not in the form of GitHub's issues."))
     if pulls:
         reading.remarks.append(f"{pulls:,} pull request{'s are' if pulls > 1 else ' is'} left out.")
+    if hidden:
+        reading.remarks.append(
+            f"{hidden:,} comment{'s' if hidden > 1 else ''} hidden there, as spam for one, left out."
+        )
     if counted:
         reading.remarks.append(
             f"{counted:,} issue{'s have' if counted > 1 else ' has'} comments that are not in the file:"
@@ -55,7 +60,6 @@ def _draft(line: int, row: Mapping[str, Any]) -> Draft:
     is_closed = str(row["state"]).lower() == "closed"
     reason = str(_either(row, "state_reason", "stateReason") or "").lower()
     labels = [label if isinstance(label, dict) else {"name": label} for label in row.get("labels") or ()]
-    comments = row.get("comments")
     parent = row.get("parent") or {}
     return Draft(
         line=line,
@@ -72,11 +76,23 @@ def _draft(line: int, row: Mapping[str, Any]) -> Draft:
         parent=_parent(str(row.get("parent_issue_url") or parent.get("url") or "")),
         comments=tuple(
             Saying(_login(one, "user", "author"), str(one.get("body") or ""), _moment(one, "created_at", "createdAt"))
-            for one in (comments if isinstance(comments, list) else ())
+            for one in _comments(row)
+            if not _is_hidden(one)
         ),
         created_at=_moment(row, "created_at", "createdAt"),
         closed_at=_moment(row, "closed_at", "closedAt") if is_closed else None,
     )
+
+
+def _comments(row: Mapping[str, Any]) -> list[Any]:
+    """Those that are in the file; the API says how many there are."""
+    comments = row.get("comments")
+    return comments if isinstance(comments, list) else []
+
+
+def _is_hidden(comment: Mapping[str, Any]) -> bool:
+    """Whether somebody there has folded it away, as spam or abuse: agents here are not to read it either."""
+    return bool(comment.get("isMinimized"))
 
 
 def _is_colour(said: Any) -> bool:

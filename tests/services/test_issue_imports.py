@@ -420,3 +420,10 @@ def test_a_row_with_cells_too_many_and_dates_that_nobody_can_read_are_told() -> 
     assert reading.bad == [(2, "It has more cells than there are columns, so what stands in which is not to be told.")]
     assert [draft.place for draft in reading.drafts] == ["OPS-2", "OPS-3"]
     assert reading.remarks[-1] == "1 date is left out, as nobody can read “6/21/2025 16:14”."
+
+
+def test_comments_that_were_hidden_there_do_not_come() -> None:
+    shown, _ = PRINTED[0]["comments"]
+    reading = read_github(json.dumps(PRINTED[0] | {"comments": [shown, shown | {"isMinimized": True}]}))
+    assert [said.body for said in reading.drafts[0].comments] == [shown["body"]]
+    assert reading.remarks == ["1 comment is left out that somebody hid there."]
