@@ -45,7 +45,7 @@ def read_github(text: str) -> Reading:
         reading.remarks.append(f"{pulls:,} pull request{'s are' if pulls > 1 else ' is'} left out.")
     if hidden:
         reading.remarks.append(
-            f"{hidden:,} comment{'s' if hidden > 1 else ''} hidden there, as spam for one, left out."
+            f"{hidden:,} comment{'s are' if hidden > 1 else ' is'} left out that somebody hid there."
         )
     if counted:
         reading.remarks.append(
