@@ -167,11 +167,12 @@ def open_by_hook(*, token: str, data: Any, key: str = "") -> Opened:
         return earlier
     if wait := _seconds_to_wait(hook):  # looked at before anything is locked: who calls too often holds up nobody
         raise _too_often(wait)
-    return _open(hook, data, key_hash)
+    return open_of_hook(hook, data, key_hash)
 
 
 @service
-def _open(hook: Hook, data: Any, key_hash: str) -> Opened:
+def open_of_hook(hook: Hook, data: Any, key_hash: str) -> Opened:
+    """The same, of a hook that was found: company and hook are held from the look for an earlier call to the commit."""
     company = lock_company(hook.company)
     hook = _held(company, hook)
     _check_may_open(hook)

@@ -55,6 +55,7 @@ from issues.services import (
     companies,
     files,
     findings,
+    hooks,
     inbox,
     invitations,
     issue_imports,
@@ -67,6 +68,7 @@ from issues.services import (
     saved_views,
     undo,
     watching,
+    webhooks,
 )
 from issues.services import issues as tracker
 from issues.traces import traced
@@ -314,6 +316,26 @@ USE_CASES: dict[Service, UseCase] = {
         DENY,
         "models.changed",
     ),
+    webhooks.add_webhook: UseCase(
+        lambda w, a: {"company": w.company, "url": "https://hooks.test/in", "kinds": ["run"]},
+        OWNER,
+        DENY,
+        "webhook.added",
+    ),
+    webhooks.edit_webhook: UseCase(
+        lambda w, a: {"webhook": w.webhook, "kinds": ["budget"]}, OWNER, DENY, "webhook.edited"
+    ),
+    webhooks.switch_webhook: UseCase(lambda w, a: {"webhook": w.webhook, "on": False}, OWNER, DENY, "webhook.switched"),
+    webhooks.rotate_secret: UseCase(lambda w, a: {"webhook": w.webhook}, OWNER, DENY, "webhook.rotated"),
+    webhooks.remove_webhook: UseCase(lambda w, a: {"webhook": w.webhook}, OWNER, DENY, "webhook.removed"),
+    webhooks.send_test: UseCase(lambda w, a: {"webhook": w.webhook}, OWNER, DENY, "webhook.tested"),
+    hooks.add_hook: UseCase(
+        lambda w, a: {"company": w.company, "name": "Forms", "title": "{{title}}"}, OWNER, DENY, "hook.added"
+    ),
+    hooks.edit_hook: UseCase(lambda w, a: {"hook": w.hook, "name": "Forms"}, OWNER, DENY, "hook.edited"),
+    hooks.switch_hook: UseCase(lambda w, a: {"hook": w.hook, "on": False}, OWNER, DENY, "hook.switched"),
+    hooks.rotate_token: UseCase(lambda w, a: {"hook": w.hook}, OWNER, DENY, "hook.rotated"),
+    hooks.remove_hook: UseCase(lambda w, a: {"hook": w.hook}, OWNER, DENY, "hook.removed"),
     breakers.reset_breaker: UseCase(
         lambda w, a: {"company": w.company, "key": "0", "provider": "openai"}, BOARD, DENY, "provider.reset"
     ),
@@ -357,11 +379,15 @@ WITHOUT_ACTOR: frozenset[Service] = frozenset(
         accounts.installation_founder,
         accounts.issue_login_link,
         accounts.use_login_link,
+        # Whoever has the word of an address is who may.
+        hooks.open_of_hook,
+        notices.stop_notices,
         # What time and the worker do.
         breakers.note_failure,
         keys.create_run_key,
         routines.fire_routine,
         spending.reserve_further,
+        webhooks.give_up_on,
         wakeups.wake_on_schedule,
     }
 )

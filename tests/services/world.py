@@ -13,12 +13,14 @@ from issues.models import (
     ApiKey,
     Approval,
     Comment,
+    Hook,
     Issue,
     Label,
     Project,
     ReactionKind,
     Role,
     Status,
+    Webhook,
 )
 from issues.services import (
     blockers,
@@ -28,6 +30,7 @@ from issues.services import (
     projects,
     reactions,
     reviews,
+    webhooks,
 )
 from issues.services import issues as tracker
 from tests import build
@@ -126,6 +129,14 @@ class World:
     @cached_property
     def provider(self) -> CompanyProvider:
         return build.provider(self.company)
+
+    @cached_property
+    def webhook(self) -> Webhook:
+        return webhooks.add_webhook(actor=self.owner, company=self.company, url="https://a.test/", kinds=["issue"])[0]
+
+    @cached_property
+    def hook(self) -> Hook:
+        return build.hook(self.company)[0]
 
     @cached_property
     def key(self) -> ApiKey:
