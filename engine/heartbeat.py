@@ -7,6 +7,7 @@ from engine import leases
 from engine.apply import apply_reply
 from engine.asking import ask
 from engine.failures import failures_recorded
+from engine.left_files import take_in_files
 from engine.record import keep_reply
 from engine.turns import database_turn
 
@@ -17,4 +18,5 @@ def heartbeat(run: Run) -> None:
         answer = ask(run, lease)  # gather, render, complete: once for each model that is asked
         with database_turn():
             keep_reply(run, answer)
+            take_in_files(run)
             apply_reply(run)

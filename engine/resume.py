@@ -8,6 +8,7 @@ from agents.models import Run, RunState
 from engine import leases
 from engine.apply import apply_reply
 from engine.failures import failures_recorded
+from engine.left_files import take_in_files
 from engine.turns import database_turn
 
 MOST_ATTEMPTS = 3
@@ -22,6 +23,7 @@ def resume_run(run_id: int, attempt: int) -> None:
     if run is None:
         return
     with leases.holder.hold(run), failures_recorded(run), database_turn():
+        take_in_files(run)
         apply_reply(run)
 
 

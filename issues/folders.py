@@ -63,6 +63,18 @@ def put_file(folder: int, name: str, content: bytes) -> None:
         raise Obstacle(f"“{name}” was changed while it was written")
 
 
+def read_plain(folder: int, name: str, *, most: int) -> bytes | None:
+    """What is in a plain file; None for one with another name elsewhere or with more than `most` bytes, and for what is
+    no file. Raises OSError, for a link too."""
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            return None
+        content = file.read(most + 1)
+    return content if len(content) <= most else None
+
+
 def remove_file(folder: int, name: str) -> None:
     """Remove what has the name, if anything has; what a link leads to stays."""
     try:

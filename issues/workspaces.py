@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from issues import blobs
-from issues.folders import Obstacle, open_folder, put_file, remove_file, remove_folder
+from issues.folders import Obstacle, open_folder, put_file, read_plain, remove_file, remove_folder
 from issues.models import FileVersion, Issue, WorkspaceFile
 
 log = logging.getLogger(__name__)
@@ -150,10 +150,19 @@ def _write(workspace: int, version: FileVersion) -> str:
     try:
         content = blobs.read(version.blob)
         with open_folder(workspace, folders, make=True) as folder:
-            put_file(folder, name, content)
+            if not _is_there(folder, name, content):
+                put_file(folder, name, content)
     except (OSError, Obstacle) as error:
         return _reason(error)
     return ""
+
+
+def _is_there(folder: int, name: str, content: bytes) -> bool:
+    """Whether it lies there as it is to be: what an agent wrote itself keeps its time and rights."""
+    try:
+        return read_plain(folder, name, most=len(content)) == content
+    except OSError:
+        return False
 
 
 def _remove(workspace: int, path: str) -> None:

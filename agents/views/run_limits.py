@@ -11,11 +11,11 @@ from typing import Any
 from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from agents.models import ActionOutcome, Budget, Run, RunAction, Spending, Wakeup, WakeupSource
+from agents.models import PROGRAMS, ActionOutcome, Budget, Run, RunAction, Spending, Wakeup, WakeupSource
 from agents.services.runs import RATE_WINDOW
 from agents.services.spending import DIMENSIONS, WARN_PERCENT, this_month
 from agents.services.wakeups import RUNS_IN_CHAIN
-from engine.claim import RUN_DEADLINE
+from engine.claim import PROGRAM_DEADLINE, RUN_DEADLINE
 from engine.stalling import RUNS_BEFORE_STALL
 from engine.verbs.registry import BY_NAME, VERBS
 from issues.templatetags.board import count, money, seconds
@@ -60,7 +60,7 @@ def limits_of(run: Run, actions: Sequence[RunAction], took: timedelta | None) ->
     `with_counts`."""
     counted: Any = run
     company = run.company
-    limits = [*_of_texts(run), *_of_time(took), *_of_verbs(run, actions)]
+    limits = [*_of_texts(run), *_of_time(run, took), *_of_verbs(run, actions)]
     if run.chain is not None:
         limits.append(_plain("Agents in a row since a person", run.depth, company.hop_limit))
         limits.append(_plain("Runs since then", counted.chain_runs, RUNS_IN_CHAIN))
@@ -100,15 +100,16 @@ def _of_texts(run: Run) -> list[Limit]:
     limits = [_plain("Tokens of the second message", second, given["prompt_budget"])] if second else []
     if "tokens" in run.prompt_facts:
         limits.append(_plain("Tokens of the model's window", run.prompt_facts["tokens"], given["window"]))
-    if run.replied_at:
+    if run.replied_at and run.adapter not in PROGRAMS:  # a program asks its model many times
         limits.append(_plain("Tokens of the answer", run.output_tokens, given["max_output_tokens"]))
     return limits
 
 
-def _of_time(took: timedelta | None) -> list[Limit]:
+def _of_time(run: Run, took: timedelta | None) -> list[Limit]:
     if took is None:
         return []
-    used, most = took.total_seconds(), RUN_DEADLINE.total_seconds()
+    deadline = PROGRAM_DEADLINE if run.adapter in PROGRAMS else RUN_DEADLINE
+    used, most = took.total_seconds(), deadline.total_seconds()
     return [Limit("Time", used, most, f"{seconds(used)} of {seconds(most)}")]
 
 

@@ -121,7 +121,7 @@ def _context(visit: Visit, run: Run) -> dict[str, Any]:
         "budgets": budgets_left(run),
         "dry_runs": list(run.dry_runs.select_related("member__user").order_by("-pk")[:MOST_DRY_RUNS]),
         "may_run_dry": not run.is_live and run.adapter == Adapter.LLM and bool(run.user_message) and run.issue_id,
-        "worst_case": worst_case(run) if not run.is_live else None,
+        "worst_case": worst_case(run) if not run.is_live and run.adapter not in PROGRAMS else None,
         "caused": [(row, names.agents.get(row.agent_id)) for row in run.caused_wakeups.order_by("pk")[:MOST_WOKEN]],
     }
 

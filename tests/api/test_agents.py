@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.models import Agent, AgentStatus, Run, RunState
+from agents.models import Agent, AgentStatus, Run, RunOutput, RunState
+from engine.claim import claim_next
 from issues.actors import Person
 from issues.models import Company, Role, Status
 from tests import build
@@ -240,3 +241,28 @@ def test_the_reporting_line_is_told_from_the_top_down(api: Api, ada_api: Api, co
     api.delete(f"agents/{boss['id']}")
     told = [(row["handle"], row["depth"]) for row in ada_api.get("agents/org")["agents"]]
     assert told == [("ada", 0), ("dana", 1), ("cleo", 0), ("emil", 1)]
+
+
+def test_what_runs_on_the_server_is_set_by_owners_and_shown_to_no_agent(
+    api: Api, ada_api: Api, company: Company
+) -> None:
+    hired = api.post("agents", {"name": "Cato", "adapter": "process", "command": "cat  -u"})
+    assert (hired.status, hired["adapter"], hired["command"]) == (201, "process", "cat  -u")
+    path = f"agents/{hired['id']}"
+    member = as_person(build.member(company, role=Role.BOARD))
+    assert member.get(path)["command"] == "cat  -u"
+    assert member.patch(path, {"command": "tac"}).status == 403
+    assert member.patch(path, {"title": "Reader"})["title"] == "Reader"
+    assert api.patch(path, {"command": "./run.sh"}).status == 422
+    assert ada_api.get(path)["command"] is None
+    assert ada_api.post("agents", {"name": "Eve", "adapter": "process", "command": "cat"}).status == 403
+
+
+def test_the_output_of_a_program_is_part_of_its_run(api: Api, company: Company) -> None:
+    cato = build.agent(company, "Cato", adapter="process", command="cat")
+    build.issue(company, assignee=cato)
+    run = claim_next()
+    assert run is not None
+    assert api.get(f"runs/{run.pk}")["output"] is None
+    RunOutput.objects.create(run=run, text="Reading.")
+    assert api.get(f"runs/{run.pk}")["output"] == "Reading."
