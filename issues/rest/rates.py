@@ -70,7 +70,7 @@ class CallRate(BaseThrottle):
 
     def allow_request(self, request: Request, _view: object) -> bool:
         key, user = _called_by(request)
-        if key is user is None or settings.API_CALLS_PER_SECOND <= 0:
+        if (key is None and user is None) or settings.API_CALLS_PER_SECOND <= 0:
             return True
         must = bool(request.META.get("asgi.scope", {}).get(ADMITTED))
         self.wait_seconds = rates.take(f"key {key} user {user}", per_second=settings.API_CALLS_PER_SECOND, must=must)
