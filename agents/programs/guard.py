@@ -86,24 +86,34 @@ def _wait(program: int, lifeline: int, woken: int) -> int | None:
 
 
 def _end_all(program: int, grace: float, ended: int | None) -> int | None:
-    """Ask all that is left to end, and then kill it: the program's group, and what has left the group."""
-    _signal_all(program, signal.SIGTERM)
+    """Ask all that is left to end, and then kill it: the program's group, and what has left the group, each as it comes
+    to the guard when its own parent has ended."""
+    _signal_group(program, signal.SIGTERM)
+    asked: set[int] = set()
     killing, give_up = time.monotonic() + grace, time.monotonic() + grace + KILL_SECONDS
     while _has_children() and time.monotonic() < give_up:
+        children = _children()
         if time.monotonic() >= killing:
-            _signal_all(program, signal.SIGKILL)
+            _signal_group(program, signal.SIGKILL)
+            _signal(children, signal.SIGKILL)
+        else:
+            _signal(children - asked, signal.SIGTERM)
+            asked |= children
         time.sleep(LOOK_SECONDS)
         found = _collect(program)
         ended = found if found is not None else ended
     return ended
 
 
-def _signal_all(program: int, number: int) -> None:
+def _signal_group(program: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(program, number)
-    for child in _children():
+
+
+def _signal(processes: set[int], number: int) -> None:
+    for process in processes:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(child, number)
+            os.kill(process, number)
 
 
 def _collect(program: int) -> int | None:
@@ -129,14 +139,14 @@ def _has_children() -> bool:
     return True
 
 
-def _children() -> list[int]:
+def _children() -> set[int]:
     """By what the system says of every process; none where it has no such table."""
-    mine, found = str(os.getpid()), []
+    mine, found = str(os.getpid()), set()
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError):
             # The name before may hold anything, brackets too.
             if (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[1] == mine:
-                found.append(int(folder.name))
+                found.add(int(folder.name))
     return found
 
 

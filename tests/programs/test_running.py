@@ -77,12 +77,16 @@ def alive(tmp_path: Path) -> Callable[[], bool]:
 
 SLEEPS = "import os, time; open('number', 'w').write(str(os.getpid())); print('ready', flush=True); time.sleep(600)"
 
+HEEDS = "import os, signal, time; signal.signal(signal.SIGTERM, lambda *_: open('asked', 'x').close() or os._exit(0));"
+"""Leaves a sign when it is asked to end."""
+
 GRANDCHILD = f"""
     import os, subprocess, sys, time
     subprocess.Popen([sys.executable, '-I', '-S', '-c', {SLEEPS!r}], start_new_session=SESSION)
     while not os.path.exists('number') or not open('number').read():
         time.sleep(0.01)
     """
+"""Goes on, or ends, once the one that it has started is there; what is added stands after the loop."""
 
 
 def let_go_when_ready(program: Program, output: bytes) -> None:
@@ -167,9 +171,10 @@ class TestItEnds:
 
     @pytest.mark.parametrize("session", [False, True])
     def test_with_all_it_started(self, session: bool, bench: Bench, alive: Callable[[], bool]) -> None:
-        source = GRANDCHILD.replace("SESSION", str(session)) + "    print('ready', flush=True); time.sleep(600)"
-        bench.run(source, grace=0.0, heard=let_go_when_ready)
+        source = GRANDCHILD.replace("SESSION", str(session)) + "print('ready', flush=True); time.sleep(600)"
+        bench.run(source.replace("import os, time;", HEEDS), heard=let_go_when_ready)
         assert not alive()
+        assert (bench.folder / "asked").exists(), "it was not asked to end"
 
     @pytest.mark.parametrize("killed", ["worker", "guard"])
     def test_when_its_worker_or_its_guard_is_killed(
