@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from importlib import import_module
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
@@ -29,6 +30,7 @@ from django.utils import timezone
 
 from issues.models import Activity, Member
 from issues.numbers import as_number
+from issues.rest.problems import MEDIA_TYPE, problem
 from issues.services.keys import working_keys
 from trimus.buffering import Application, Receive, Scope, Send
 from trimus.exchange import Exchange
@@ -48,6 +50,10 @@ OVERLAP = 200
 
 RETRY_SECONDS = 2.0
 PING_SECONDS = 15.0
+MOST_OPEN = 20
+"""Streams of one key, or of one person's sessions, at `/api/events` of one process: a program needs one."""
+
+TOO_MANY_OPEN = "This key or session has too many streams open. Close one first."
 RETRY = b"retry: 2000\n\n"
 READER = "Trimus-Reader"
 """Names the header in which the API's view says who may read, to `stream_to_program` alone."""
@@ -117,6 +123,10 @@ class Feed:
         self._floor = 0
         self._newest = 0
         self._seen: set[int] = set()
+
+    def count(self, reader: Reader) -> int:
+        """How many streams this very reader has open."""
+        return sum(listener.reader == reader for listener in self._listeners)
 
     @contextlib.contextmanager
     def listen(self, listener: _Listener) -> Any:
@@ -190,7 +200,13 @@ async def stream_to_program(scope: Scope, receive: Receive, send: Send, *, api: 
         await _answer(send, asked.status, asked.headers, asked.body, more=False)
         return
     going_on = json.loads(who)
-    await _stream(Reader(**going_on["reader"]), going_on["after"], receive, send)
+    reader = Reader(**going_on["reader"])
+    if _feed.count(reader) >= MOST_OPEN:
+        refused = problem(HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", TOO_MANY_OPEN)
+        headers = {"content-type": MEDIA_TYPE, "retry-after": f"{PING_SECONDS:.0f}"}
+        await _answer(send, refused.status_code, headers, json.dumps(refused.data).encode(), more=False)
+        return
+    await _stream(reader, going_on["after"], receive, send)
 
 
 async def _stream(reader: Reader, after: int, receive: Receive, send: Send) -> None:

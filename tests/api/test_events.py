@@ -146,6 +146,25 @@ def test_who_may_not_listen_is_told_why(company: Company, founder: Person) -> No
     hear(story)
 
 
+def test_a_key_has_only_so_many_open(company: Company, founder: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST_OPEN", 1)
+    keys = [create_user_key(actor=founder, user=founder.user)[1] for _ in range(2)]
+
+    async def story() -> None:
+        async with listening(authorization=bearer(keys[0])) as first:
+            await first.until(lambda: first.received)
+            async with listening(authorization=bearer(keys[0])) as second:
+                await second.until(lambda: second.ended)
+                assert (second.status, second.headers["retry-after"]) == (429, "15")
+                assert json.loads(second.received[0])["type"] == "urn:trimus:problem:too-many-requests"
+            async with listening(authorization=bearer(keys[1])) as other:
+                assert other.status == 200
+        async with listening(authorization=bearer(keys[0])) as again:
+            assert again.status == 200
+
+    hear(story)
+
+
 def member_removed(_key: ApiKey, person: Person, owner: Person, _agent: Agent) -> None:
     remove_member(actor=owner, member=build.member_row(person))
 
