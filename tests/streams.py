@@ -48,7 +48,7 @@ class Listener:
                 found.append((int(lines["id"]), json.loads(lines["data"])))
         return found
 
-    async def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
+    async def until(self, condition: Callable[[], Any], seconds: float = 30.0) -> None:
         async with asyncio.timeout(seconds):
             while not condition():
                 self.arrived.clear()
@@ -90,7 +90,7 @@ async def open_stream(
 
 
 def hear(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(story(), 20))
+    asyncio.run(asyncio.wait_for(story(), 90))
 
 
 @pytest.fixture
