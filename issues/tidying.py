@@ -22,7 +22,19 @@ from django.utils import timezone
 
 from issues import blobs, workspaces
 from issues.folders import INCOMING, Obstacle, remove_folder
-from issues.models import Attachment, Blob, Company, FileVersion, HookCall, Issue, KeptAnswer, LoginLink, WorkspaceFile
+from issues.models import (
+    Attachment,
+    Blob,
+    Company,
+    Delivery,
+    FileVersion,
+    HookCall,
+    Issue,
+    KeptAnswer,
+    LoginLink,
+    Webhook,
+    WorkspaceFile,
+)
 from issues.models.kept_answer import ANSWERS_KEPT
 from issues.quota import recount
 from issues.services.hooks import CALLS_KEPT
@@ -171,6 +183,7 @@ def forget_what_is_over() -> None:
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
     now = timezone.now()
     LoginLink.objects.filter(expires_at__lt=now - LINKS_STAY).delete()
+    Delivery.objects.exclude(webhook__in=Webhook.objects.all()).delete()
     HookCall.objects.filter(made_at__lt=now - CALLS_KEPT).delete()
     KeptAnswer.objects.filter(made_at__lt=now - ANSWERS_KEPT).delete()
 

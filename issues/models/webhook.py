@@ -64,9 +64,13 @@ class DeliveryState(models.TextChoices):
 
 class Delivery(models.Model):
     """One message to one webhook. The row is the job: written in the transaction of the change, sent by the tick, kept
-    until its receiver took it. `uid` is the same at each try, so that a receiver knows what it has had."""
+    until its receiver took it. `uid` is the same at each try, so that a receiver knows what it has had.
 
-    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    The database does not insist that its webhook is there: one that is removed at that moment must not undo the change
+    that it was to be told of. What is left so is cleared away.
+    """
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, db_constraint=False, related_name="deliveries")
     uid = models.CharField(max_length=40, unique=True)
     activity = models.ForeignKey(
         Activity, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, null=True, related_name="+"

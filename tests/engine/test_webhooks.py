@@ -21,6 +21,7 @@ from engine.claim import claim_next
 from engine.clock import follow_clock
 from engine.heartbeat import heartbeat
 from engine.retention import drop_old_texts
+from issues import outbox
 from issues.actors import Person
 from issues.effects import quietly, savepoint, unit
 from issues.models import (
@@ -35,12 +36,14 @@ from issues.models import (
     Status,
     Webhook,
 )
+from issues.outbox import new_delivery
 from issues.refusals import Conflict
 from issues.services.approvals import decide_approval
 from issues.services.blockers import add_blockers
 from issues.services.deliveries import FIRST_WAIT, LONGEST
 from issues.services.issues import assign_issue, delete_issue, set_parent, set_priority, set_status
 from issues.services.webhooks import add_webhook, edit_webhook, rotate_secret, send_test, switch_webhook
+from issues.tidying import forget_what_is_over
 from tests import build
 from tests.engine.receivers import ALL, Receiver, make_due, receiving, send
 
@@ -155,6 +158,21 @@ class TestWhatIsTold:
         with pytest.raises(Conflict), unit():
             change_and_fail()
         assert [one.kind for one in Delivery.objects.order_by("pk")[before:]] == ["issue.status"]
+
+    def test_a_webhook_that_is_removed_at_that_moment_undoes_nothing(
+        self, webhook: Webhook, issue: Issue, owner: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def removed_meanwhile(*told: Any) -> Delivery:
+            Webhook.objects.all().delete()
+            return new_delivery(*told)
+
+        monkeypatch.setattr(outbox, "new_delivery", removed_meanwhile)
+        set_status(actor=owner, issue=issue, status=Status.IN_PROGRESS)
+        assert Issue.objects.get(pk=issue.pk).status == Status.IN_PROGRESS
+        send()
+        assert Delivery.objects.count() == 1
+        forget_what_is_over()
+        assert not Delivery.objects.exists()
 
     def test_what_happened_elsewhere_is_not_told(self, webhook: Webhook, company: Company) -> None:
         company.refresh_from_db()
