@@ -27,7 +27,7 @@ from engine.backups.making import PULSE
 from engine.claim import AtWork, startable
 from engine.routing import NoProvider, choose_endpoint
 from issues.audit import is_shut
-from issues.models import WorkspaceFile
+from issues.models import Webhook, WorkspaceFile
 from issues.sealing import Unsealable, unseal
 from issues.search_index import count_missing, is_kept
 
@@ -63,6 +63,7 @@ def examine() -> Iterator[Check]:
             _models,
             _providers,
             _programs,
+            _webhooks,
             _stuck_runs,
             _late_wakeups,
             _workspaces,
@@ -216,6 +217,21 @@ def _programs() -> Check:
             whose = f"{agent.company.key} @{agent.handle} cannot be run"
             return Check("programs", whose, f"{problem} It is looked for in TRIMUS_CLI_PATH.")
     return Check("programs", f"{len(agents)} active agents are programs of the server")
+
+
+def _webhooks() -> Check:
+    """All receivers take what they are sent."""
+    failing = Webhook.objects.filter(enabled=True).select_related("company").order_by("failing_since")
+    told = [
+        f"{one.company.key} {one.host} for {timesince(one.failing_since)}"
+        for one in failing
+        if one.failing_since is not None
+    ]
+    if told:
+        more = f", and {len(told) - 5:,} more" if told[5:] else ""
+        mend = "Settings, Webhooks shows what each receiver answered. After a day of failure a webhook is turned off."
+        return Check("webhooks", f"these fail: {', '.join(told[:5])}{more}", mend)
+    return Check("webhooks", "none fails")
 
 
 def _stuck_runs() -> Check:

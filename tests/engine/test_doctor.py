@@ -17,9 +17,10 @@ from agents.models import Pulse, Wakeup
 from agents.services.runs import cancel_run
 from engine.diagnosis import Check, examine
 from engine.sweep import show_life
-from issues.models import WorkspaceFile
+from issues.models import Webhook, WorkspaceFile
 from issues.services.companies import pause_company
 from issues.services.files import write_file
+from issues.services.webhooks import add_webhook, switch_webhook
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +78,19 @@ def test_programs_that_are_missing_or_not_allowed_are_named(settings: Settings) 
     assert check.mend.startswith("The server has no program “no-such-program”.")
     settings.CLI_AGENTS = False
     assert found("programs").mend == "Set TRIMUS_CLI_AGENTS=true."
+
+
+def test_webhooks_that_fail_are_named_and_those_that_are_off_are_not() -> None:
+    company, owner = build.company_with_founder()
+    assert found("webhooks").is_well
+    webhook, _ = add_webhook(actor=owner, company=company, url="https://hooks.example.org/secret-path", kinds=["run"])
+    Webhook.objects.update(failing_since=timezone.now() - timedelta(hours=2))
+    check = found("webhooks")
+    assert not check.is_well
+    assert "ACME hooks.example.org for 2" in check.found
+    assert "secret-path" not in check.found
+    switch_webhook(actor=owner, webhook=webhook, on=False)
+    assert found("webhooks").is_well
 
 
 def test_a_wakeup_that_waits_without_a_reason_is_found() -> None:
