@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+
 import structlog
-from django.db.models import F, Value
+from django.db.models import F, Max, Min, Value
 from django.db.models.functions import Concat
 
-from agents.models import PROGRAMS, Agent, Run, RunOutput
+from agents.models import PROGRAMS, Agent, Run, RunOutput, RunState
 from agents.services.agents import worker_for
 from engine.acting import act
 from engine.text.types import Action, AgentReply
@@ -31,7 +33,7 @@ def take_in_files(run: Run) -> None:
         return  # it was terminated meanwhile: nothing of it is heard any more
     cap = run.company.action_caps.get(VERB.name, VERB.cap)
     room = max(0, cap - run.actions.filter(verb=VERB.name).count())
-    since = run.started_at.timestamp() - CLOCKS_DIFFER
+    since = _begun(run, run.started_at).timestamp() - CLOCKS_DIFFER
     try:
         written = written_since(place_of(run.issue), since, most=room)
     except (OSError, Obstacle) as error:
@@ -50,6 +52,14 @@ def take_in_files(run: Run) -> None:
             return
     if written.left:
         _tell(run, written.left)
+
+
+def _begun(run: Run, started_at: datetime.datetime) -> datetime.datetime:
+    """When the first program began whose files nobody has taken: a run that failed has left its own for the next."""
+    programs = Run.objects.filter(issue=run.issue_id, adapter__in=PROGRAMS, pk__lt=run.pk)
+    taken = programs.filter(state=RunState.SUCCEEDED).aggregate(last=Max("pk"))["last"] or 0
+    first = programs.filter(pk__gt=taken, started_at__isnull=False).aggregate(at=Min("started_at"))["at"]
+    return min(first, started_at) if first is not None else started_at
 
 
 def _tell(run: Run, left: int) -> None:

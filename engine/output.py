@@ -14,6 +14,9 @@ from trimus.outages import why_out
 MOST_CHARACTERS = 64_000
 """Of a run's output, its end."""
 
+LINE = 8_000
+"""So far a line's end is looked for, where the output is cut."""
+
 
 class LiveOutput:
     """The output of one run. `known_secrets` are left out of it wherever they stand."""
@@ -51,5 +54,8 @@ class LiveOutput:
             self._has_news = False
 
     def _cut(self) -> None:
-        self._is_cut = self._is_cut or len(self._text) > MOST_CHARACTERS
-        self._text = self._text[-MOST_CHARACTERS:]
+        if len(self._text) <= MOST_CHARACTERS:
+            return
+        end = self._text[-MOST_CHARACTERS:]
+        self._text = end[end.find("\n", 0, LINE) + 1 :]  # at a line's end: half of a key would be masked nowhere
+        self._is_cut = True

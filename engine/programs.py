@@ -31,6 +31,7 @@ from engine.leases import Lease
 from engine.meters import meter_for
 from engine.output import LiveOutput
 from engine.prompt import HeartbeatPrompt
+from engine.record import has_acted_by_key
 from engine.routing import Route, secrets_of
 from engine.sessions import NO_SESSION, session_before, session_name
 from engine.skill_files import skill_files
@@ -48,6 +49,11 @@ FOR_THE_REST = 30.0
 OCCUPIED_SECONDS = 60.0
 """So long a workspace may be held by what is being ended there."""
 
+TOLD = 4_000
+"""Characters of a failure."""
+
+MODEL_CHARACTERS = 120
+
 SHOWN_ERRORS = 2_000
 """Characters of the end of standard error that a failure tells."""
 
@@ -57,9 +63,9 @@ def ask_program(run: Run, prompt: HeartbeatPrompt, route: Route, lease: Lease) -
     room for more; Fenced and HandedBack when the run is let go of or given up, once nothing of it runs any more."""
     entry = entry_for(route.endpoint, route.model)
     try:
-        return _Work(run, prompt, route, entry).do(lease)
+        return _Work(run, prompt, route).do(lease)
     except (AdapterError, Unusable, OSError, Obstacle) as error:
-        failure = error if isinstance(error, AdapterError) else AdapterError(ErrorKind.PROGRAM, str(error))
+        failure = error if isinstance(error, AdapterError) else AdapterError(ErrorKind.PROGRAM, storable(str(error)))
         raise Unanswered(failure, (), route, entry) from error
 
 
@@ -75,11 +81,10 @@ class _Desk:
 class _Work:
     """One run of a program."""
 
-    def __init__(self, run: Run, prompt: HeartbeatPrompt, route: Route, entry: ModelEntry) -> None:
+    def __init__(self, run: Run, prompt: HeartbeatPrompt, route: Route) -> None:
         self._run = run
         self._prompt = prompt
         self._route = route
-        self._entry = entry
         self._spec = BY_ADAPTER[run.adapter]
         self._listener = self._spec.listener()
         self._session = NO_SESSION
@@ -95,42 +100,45 @@ class _Work:
             ended = self._run_program("", desk, lease)
         why = _why_failed(ended, self._listener.said.failure)
         if why:
-            raise self._failure(mask_secrets(why, desk.known_secrets))
+            raise self._failure(mask_secrets(storable(why), desk.known_secrets)[:TOLD])
         call = self._completion(ended.seconds)
         text = mask_known(storable(call.text), desk.known_secrets)
         session = session_name(self._listener.said.session)
-        return Answer(text, (call,), self._route, self._entry, call.stop_reason.value, session)
+        return Answer(text, (call,), self._route, self._entry(), call.stop_reason.value, session)
 
     def _command_line(self, session: str) -> Sequence[str]:
         agent = self._run.agent
         return self._spec.command_line(agent.command, Asked(agent.model, session), settings.CLI_PATH)
 
     def _has_forgotten(self, ended: Ended) -> bool:
-        """Whether it failed before it asked a model: most likely over a session that it does not have any more, or not
+        """Whether it failed before it did anything: most likely over a session that it does not have any more, or not
         on this host."""
         said = self._listener.said
-        has_asked = said.usage is not None and said.usage.output_tokens > 0
-        return bool(_why_failed(ended, said.failure)) and not ended.was_slow and not has_asked
+        has_asked = said.has_begun or (said.usage is not None and said.usage.output_tokens > 0)
+        if has_asked or ended.was_slow or ended.signal is not None or not _why_failed(ended, said.failure):
+            return False
+        with database_turn():
+            return not has_acted_by_key(self._run)
 
     def _run_program(self, session: str, desk: _Desk, lease: Lease) -> Ended:
         words = self._command_line(session)
         given = f"{self._prompt.system}\n\n{self._prompt.user}".encode("utf-8", "replace")
+        output = LiveOutput(self._run, desk.known_secrets)
+        allowance = _Allowance(self._run, self._prompt, self._entry())
         busy = _occupy(self._run, lease)
         try:
             program = Program(Command(tuple(words), desk.folder, desk.environment, given, keep=busy))
         finally:
             os.close(busy)  # the guard has it now
-        ended = self._watch(program, desk, lease)
+        ended = self._watch(program, output, allowance, lease)
         lease.check()
         return ended
 
-    def _watch(self, program: Program, desk: _Desk, lease: Lease) -> Ended:
+    def _watch(self, program: Program, output: LiveOutput, allowance: _Allowance, lease: Lease) -> Ended:
         """See the program through, showing and counting what it says."""
-        output = LiveOutput(self._run, desk.known_secrets)
-        allowance = _Allowance(self._run, self._prompt, self._entry)
 
         def tick() -> None:
-            allowance.cover(self._usage() if self._listener.said.usage is not None else None)
+            allowance.cover(self._usage() if self._listener.said.usage is not None else None, self._entry())
             output.keep()
 
         began = time.monotonic()
@@ -144,7 +152,8 @@ class _Work:
             output.add(self._listener.close())
             output.add(ended.errors)
         except OverBudget as refusal:
-            raise Unanswered(refusal, (self._completion(time.monotonic() - began),), self._route, self._entry) from None
+            calls = (self._completion(time.monotonic() - began),)
+            raise Unanswered(refusal, calls, self._route, self._entry()) from None
         except Flooded as flood:
             raise self._failure(f"it {flood}, and was ended.") from None
         finally:
@@ -153,7 +162,15 @@ class _Work:
 
     def _completion(self, seconds: float) -> Completion:
         said = self._listener.said
-        return Completion(said.text, said.model or self._route.model, StopReason.END, self._usage(), seconds)
+        return Completion(said.text, self._model(), StopReason.END, self._usage(), seconds)
+
+    def _model(self) -> str:
+        """The model that answers, by the program's own word if it has said so."""
+        return storable(self._listener.said.model)[:MODEL_CHARACTERS] or self._route.model
+
+    def _entry(self) -> ModelEntry:
+        """What is known of that model: its price bounds a program that was left to choose its model itself."""
+        return entry_for(self._route.endpoint, self._model().partition("[")[0])  # as of `claude-opus-5[1m]`
 
     def _usage(self) -> Usage:
         """What the program told, else what its prompt and reply have at the least."""
@@ -172,16 +189,15 @@ class _Allowance:
 
     def __init__(self, run: Run, prompt: HeartbeatPrompt, entry: ModelEntry) -> None:
         self._run = run
-        self._entry = entry
         self._step = prompt_ceiling(run.agent, prompt, entry, meter_for(entry.model))
         self._tokens, self._microdollars = self._step.tokens, self._step.microdollars or 0
 
-    def cover(self, used: Usage | None) -> None:
-        """Set aside more if this is more than is set aside. Raises OverBudget when there is no room, Fenced when the
-        run has ended."""
+    def cover(self, used: Usage | None, entry: ModelEntry) -> None:
+        """Set aside more if this is more than is set aside, at the price of the model that answers. Raises OverBudget
+        when there is no room, Fenced when the run has ended."""
         if used is None:
             return
-        cost = cost_of([used], self._entry)
+        cost = cost_of([used], entry)
         missing = cost.tokens - self._tokens
         missing_money = (cost.microdollars or 0) - self._microdollars
         if missing <= 0 and missing_money <= 0:
@@ -228,6 +244,13 @@ def _issue_of(run: Run) -> Issue:
     return run.issue
 
 
+def _named(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # one of those for real time
+        return f"signal {number}"
+
+
 def _why_failed(ended: Ended, failure: str) -> str:
     """Why there is no reply, with what the program said of it; empty if there is one."""
     if ended.unstarted:
@@ -235,7 +258,7 @@ def _why_failed(ended: Ended, failure: str) -> str:
     if ended.was_slow:
         why = f"it had not ended after {ended.seconds / 60:.0f} minutes, and was ended."
     elif ended.signal is not None:
-        why = f"it was ended by {signal.Signals(ended.signal).name}."
+        why = f"it was ended by {_named(ended.signal)}."
     elif ended.code is None:
         why = "it was ended from outside."
     elif ended.code:

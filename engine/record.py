@@ -114,7 +114,10 @@ def fail_unanswered(run: Run, failure: Unanswered) -> None:
     error = failure.error
     if isinstance(error, OverBudget):
         _end_failed(run, "budget", str(error))
-        hold_back(run, until_budget(error, timezone.now()))
+        if has_acted_by_key(run):
+            _tell_final(run, f"{error} {_HAD_ACTED}")
+        else:
+            hold_back(run, until_budget(error, timezone.now()))
         return
     message = _told(run, failure, error)
     _end_failed(run, error.kind.value, message)
@@ -145,7 +148,7 @@ def lose(run: Run) -> None:
     run.state, run.error = RunState.LOST, message
     settle_unknown(run)
     _record_end(run)
-    if _has_acted(run):
+    if has_acted_by_key(run):
         _tell_final(run, f"{message} {_HAD_ACTED}")
     elif not give_back(run, wait=0):
         _tell_final(run, message)
@@ -158,7 +161,7 @@ def give_up(run: Run) -> None:
     fence.write(run, state=RunState.LOST, ended_at=timezone.now(), error_kind="lost", error=message)
     settle_unknown(run)
     _record_end(run)
-    if _has_acted(run):
+    if has_acted_by_key(run):
         _tell_final(run, f"{message} {_HAD_ACTED}")
     else:
         put_back(run)
@@ -167,7 +170,7 @@ def give_up(run: Run) -> None:
 _HAD_ACTED = "It had acted before its reply, so it is for a person to say whether it runs again."
 
 
-def _has_acted(run: Run) -> bool:
+def has_acted_by_key(run: Run) -> bool:
     """Whether the run's program has acted by its key: running it again could do everything twice."""
     return run.adapter in PROGRAMS and (run.actions.exists() or run.comments.exists())
 

@@ -51,15 +51,15 @@ def _read(root: int, place: Place, moment: float, most: int) -> Written:
     texts: dict[str, str] = {}
     left, room = 0, MOST_BYTES
     for path in sorted(_changed(root, moment)):
-        content = _content(root, path) if len(texts) < most and room > 0 and _may_be_written(path) else None
+        content = _content(root, path) if room > 0 and _may_be_written(path) else None
+        room -= len(content or b"")
         if content is not None and known.get(path) == hashlib.sha256(content).hexdigest():
             continue
         text = _text(content)
-        if text is None:
+        if text is None or len(texts) == most:
             left += 1
-            continue
-        room -= len(text)
-        texts[path] = text
+        else:
+            texts[path] = text
     return Written(texts, left)
 
 

@@ -23,13 +23,14 @@ class Flooded(Exception):
 @dataclass(frozen=True, slots=True)
 class Said:
     """What a program has said so far. `text` is its reply and `failure` why it has none, in its own words. `usage` is
-    None where it told none, `model` and `session` are empty."""
+    None where it told none, `model` and `session` are empty. `has_begun`: it has shown some work."""
 
     text: str = ""
     failure: str = ""
     usage: Usage | None = None
     model: str = ""
     session: str = ""
+    has_begun: bool = False
 
 
 class Listener(Protocol):

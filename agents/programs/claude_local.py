@@ -42,6 +42,7 @@ class ClaudeListener(EventListener):
 
     def _assistant(self, event: Event) -> str:
         """An event comes for each part of a message, and each says what the message has used until then."""
+        self._say(has_begun=True)
         message = part_of(event, "message")
         usage = part_of(message, "usage")
         if usage:

@@ -28,8 +28,10 @@ class CodexListener(EventListener):
             case "thread.started":
                 self._say(session=text_in(event, "thread_id"))
             case "item.started":
+                self._say(has_begun=True)
                 return _begun(part_of(event, "item"))
             case "item.completed":
+                self._say(has_begun=True)
                 return self._done(part_of(event, "item"))
             case "turn.completed":
                 self._has_ended = True

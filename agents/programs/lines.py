@@ -103,7 +103,7 @@ def step(kind: str, what: str = "") -> str:
     """A line that tells of one step of a program's work."""
     told = " ".join(what.split())
     if len(told) > SHOWN:
-        told = f"{told[:SHOWN]}…"
+        told = f"{told[:SHOWN].rpartition(' ')[0]}…"  # whole words: half of a key would be masked nowhere
     return f"[{kind}] {told}".rstrip() + "\n"
 
 

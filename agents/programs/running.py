@@ -27,6 +27,10 @@ ERROR_BYTES = 8 * 1024
 GRACE_SECONDS = 5.0
 """Between being asked to end (TERM) and being killed. A worker that is told to end has twenty seconds in all."""
 
+GUARD_SECONDS = 15.0
+"""What a guard needs beyond that, at the most. One that its program has stopped does nothing any more, and is killed:
+the program dies with it."""
+
 TICK_SECONDS = 1.0
 
 
@@ -66,12 +70,14 @@ class Lifeline:
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
         self._lock = threading.Lock()
+        self.let_go_at: float | None = None
+        """By the monotonic clock; None: it is held."""
 
     def let_go(self) -> None:
         with self._lock:
             if self._descriptor is not None:
                 os.close(self._descriptor)
-                self._descriptor = None
+                self._descriptor, self.let_go_at = None, time.monotonic()
 
 
 class Program:
@@ -82,8 +88,15 @@ class Program:
         self._given = memoryview(command.given)
         self._errors = b""
         self._began = time.monotonic()
-        lifeline, status = os.pipe(), os.pipe()
+        self._patience = grace_seconds + GUARD_SECONDS
+        lifeline = os.pipe()
         self.lifeline = Lifeline(lifeline[1])
+        try:
+            status = os.pipe()
+        except OSError:
+            self.lifeline.let_go()
+            os.close(lifeline[0])
+            raise
         self._status = os.fdopen(status[0], "rb")
         kept = (lifeline[0], status[1], command.keep)
         guard = [sys.executable, "-I", "-B", str(GUARD), *map(str, kept), str(grace_seconds), "--"]
@@ -146,6 +159,8 @@ class Program:
                     if not piece:
                         break
                     said += piece
+                if self._is_overdue():
+                    self._process.kill()
                 if time.monotonic() >= next_tick:
                     next_tick = time.monotonic() + TICK_SECONDS
                     yield time.monotonic()
@@ -154,6 +169,11 @@ class Program:
                 while not stream.closed and self._take(stream, stream is stdout, heard, until_dry=True):
                     pass
         self._said = said
+
+    def _is_overdue(self) -> bool:
+        """Whether the guard should have ended long ago."""
+        let_go_at = self.lifeline.let_go_at
+        return let_go_at is not None and time.monotonic() > let_go_at + self._patience
 
     def _streams(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
@@ -192,7 +212,11 @@ class Program:
     def _finish(self) -> None:
         """End the program if it has not ended, and wait for the guard, which waits for all of it."""
         self.lifeline.let_go()
-        self._process.wait()
+        try:
+            self._process.wait(self._patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         for stream in (*self._streams(), self._status):
             with contextlib.suppress(OSError):
                 stream.close()

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from agents.models import Agent, ModelCall, Run, RunOutput, RunState, Spending
+from agents.models import Agent, ModelCall, Run, RunOutput, RunState, Spending, Wakeup, WakeupState
 from agents.services.agents import edit_agent
 from agents.services.spending import set_budget
+from engine.claim import claim_next
+from engine.heartbeat import heartbeat
 from engine.sessions import session_name
 from engine.skill_files import skill_files
 from issues.actors import Person
-from issues.models import Company, Issue, Status
+from issues.models import Company, InboxItem, Issue, Status
 from issues.workspaces import place_of
 from tests import build
 from tests.engine.running import run_next
@@ -81,6 +83,55 @@ class TestClaudeCode:
         assert run.input_tokens == 10_000_000 + 50 + 150
         assert Spending.objects.get(agent=ada).tokens == run.input_tokens + run.output_tokens
 
+    def test_is_ended_when_it_costs_more_than_the_budget_whatever_model_it_has_chosen(
+        self, company: Company, owner: Person, stand_ins: StandIns
+    ) -> None:
+        work = """
+    usage["output_tokens"] = 1_000_000
+    say(type="assistant", session_id=session, message={"id": "m-2", "content": said, "usage": usage})
+    import time
+    time.sleep(600)
+    """
+        ada = claude(stand_ins, work.strip())
+        assert not ada.model
+        set_budget(actor=owner, company=company, agent=ada, microdollars=1_000_000)
+        build.issue(company, assignee=ada)
+        run = run_next()
+        assert (run.state, run.error_kind) == (RunState.FAILED, "budget")
+        assert run.cost_microdollars
+        assert run.cost_microdollars > 1_000_000
+
+    def test_which_had_acted_by_its_key_is_for_a_person_to_run_again(
+        self, company: Company, owner: Person, stand_ins: StandIns
+    ) -> None:
+        work = """
+    usage["input_tokens"] = 10_000_000
+    say(type="assistant", session_id=session, message={"id": "m-2", "content": said, "usage": usage})
+    import time
+    time.sleep(600)
+    """
+        ada = claude(stand_ins, work.strip())
+        set_budget(actor=owner, company=company, agent=ada, tokens=1_000_000)
+        build.issue(company, assignee=ada)
+        run = claim_next()
+        assert run is not None
+        run.actions.create(ordinal=0, line=1, verb="priority", args="high", outcome="applied")
+        heartbeat(run)
+        run.refresh_from_db()
+        assert (run.state, run.error_kind) == (RunState.FAILED, "budget")
+        assert not Wakeup.objects.filter(state=WakeupState.PENDING).exists()
+        assert InboxItem.objects.filter(text__contains="a person to say whether it runs again").exists()
+
+    @pytest.mark.parametrize("words", ["\\ud800", "\\u0000"])
+    def test_a_failure_that_no_database_holds_is_told_all_the_same(
+        self, words: str, company: Company, stand_ins: StandIns
+    ) -> None:
+        work = f'say(**result | {{"is_error": True}}, result="So {words} it failed"); sys.exit(1)'
+        build.issue(company, assignee=claude(stand_ins, work))
+        run = run_next()
+        assert (run.state, run.error_kind) == (RunState.FAILED, "program")
+        assert "it failed" in run.error
+
     def test_what_is_missing_is_named_with_how_to_get_it(self, company: Company) -> None:
         build.issue(company, assignee=build.agent(company, "Ada", adapter="claude_local"))
         assert "Install Claude Code (npm install -g @anthropic-ai/claude-code)" in run_next().error
@@ -120,6 +171,19 @@ class TestItsSession:
         run = again(issue)
         assert (run.state, run.session) == (RunState.SUCCEEDED, "s-1")
         assert ["--resume" in words for words in asked(stand_ins)] == [False, True, False]
+
+    def test_is_not_begun_anew_once_it_has_worked(self, company: Company, stand_ins: StandIns) -> None:
+        """Codex tells what it used at the end of its turn alone."""
+        fails = CODEX.replace('{"type": "turn.completed", "usage": usage}', "END").replace(
+            "for event in (",
+            'failed = {"type": "turn.failed", "error": {"message": "Too many requests"}}\n'
+            '    END = {"type": "turn.completed", "usage": usage} if runs == 1 else failed\n    for event in (',
+        )
+        issue = build.issue(company, assignee=stand_ins.hire(fails, adapter="codex_local"))
+        run_next()
+        run = again(issue)
+        assert (run.state, len(asked(stand_ins))) == (RunState.FAILED, 2)
+        assert "Too many requests" in run.error
 
     def test_counts_what_it_uses_once(self, company: Company, stand_ins: StandIns) -> None:
         """Codex tells what its whole session has used."""

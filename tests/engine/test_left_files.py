@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from agents.models import Agent, Run, RunOutput, RunState
 from agents.services.agents import terminate_agent
+from engine import left_files
 from engine.claim import claim_next
 from engine.resume import resume_run
 from issues import blobs
@@ -113,6 +114,29 @@ def test_policy_holds_for_them(company: Company, owner: Person, stand_ins: Stand
 def test_a_program_that_failed_leaves_none(company: Company, stand_ins: StandIns) -> None:
     issue, run = work(company, stand_ins, "Path('a.md').write_text('half')\nimport sys; sys.exit(1)")
     assert (run.state, files(issue)) == (RunState.FAILED, {})
+
+
+def test_but_the_next_that_ends_well_takes_them(
+    company: Company, stand_ins: StandIns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(left_files, "CLOCKS_DIFFER", 0.0)
+    source = "import sys\nif not Path('a.md').exists(): Path('a.md').write_text('done'); sys.exit(1)"
+    issue, _ = work(company, stand_ins, source)
+    build.comment(issue, "@ada, once more.")
+    assert run_next().state == RunState.SUCCEEDED
+    assert files(issue) == {"a.md": "done"}
+
+
+def test_a_file_that_did_not_change_is_not_counted_as_left(
+    company: Company, owner: Person, stand_ins: StandIns
+) -> None:
+    first = "Path('0.md' if Path('a.md').exists() else 'a.md').write_text('old')"
+    issue, _ = work(company, stand_ins, first)
+    set_cap(actor=owner, company=company, verb="write-file", cap=1)
+    build.comment(issue, "@ada, once more.")
+    run = run_next()
+    assert files(issue) == {"0.md": "old", "a.md": "old"}
+    assert "[files]" not in RunOutput.objects.get(run=run).text
 
 
 def test_nor_does_one_whose_agent_was_terminated_meanwhile(

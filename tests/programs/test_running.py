@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from agents.programs import running
 from agents.programs.running import ERROR_BYTES, Command, Ended, Program
+from tests.servers import is_alive, wait_until
 
 LONG = 60.0
 """Seconds that a test would wait at the most, and never does."""
@@ -152,6 +154,16 @@ class TestItEnds:
         source = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEPS}"
         ended = bench.run(source, grace=0.0, heard=let_go_when_ready)
         assert (ended.signal, alive()) == (signal.SIGKILL, False)
+
+    def test_also_when_it_has_stopped_its_guard(
+        self, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(running, "GUARD_SECONDS", 0.5)
+        stops = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP);"
+        ended = bench.run(stops + SLEEPS, grace=0.0, heard=let_go_when_ready)
+        assert not ended.is_well
+        program = int((tmp_path / "number").read_text())
+        wait_until(lambda: not is_alive(program), lambda: "the program, which dies with its guard")
 
     def test_when_whoever_listens_has_enough_of_it(self, bench: Bench, alive: Callable[[], bool]) -> None:
         def enough(_program: Program, output: bytes) -> None:
