@@ -31,7 +31,7 @@ class EventsQuery(Query):
         required=False,
         min_value=0,
         max_value=2**63 - 1,
-        help_text="The id of the last event that was seen, as Last-Event-ID says it. Without either, it begins now.",
+        help_text="The id of the last event seen. Last-Event-ID goes before it. Without either, it begins now.",
     )
 
 
@@ -54,7 +54,9 @@ class Events(Resource):
         show. `ping` keeps the line open, and `bye` ends it, when the key or the membership ends."""
         query = _read(request)
         scope = scope_of(self.actor, query["company"])
-        after = query.get("after", as_number(request.headers.get("Last-Event-ID", "")))
+        # A client that comes back asks at the same address again: its header is what it saw last.
+        seen = as_number(request.headers.get("Last-Event-ID", ""))
+        after = seen if seen is not None else query.get("after")
         going_on = {
             "after": after if after is not None else _newest(scope.company),
             "reader": _reader(request, scope),

@@ -97,6 +97,23 @@ def test_it_goes_on_after_what_was_seen(company: Company, founder: Person) -> No
     hear(story)
 
 
+def test_who_comes_back_goes_on_after_what_it_saw_last(company: Company, founder: Person) -> None:
+    """A client asks at the address that it began with again, which says `after`; its header is the newer one."""
+    key = create_user_key(actor=founder, user=founder.user)[1]
+    build.issue(company)
+    first, last = min(lines_of(company)), max(lines_of(company))
+
+    def begins_at(query: dict[str, int], **headers: str) -> int:
+        answer = Client().get("/api/events", query, headers={"Authorization": bearer(key), **headers})
+        place: int = json.loads(answer.headers[events.READER])["after"]
+        return place
+
+    assert begins_at({"after": 0}, **{"Last-Event-ID": f"{first}"}) == first
+    assert begins_at({"after": 0}, **{"Last-Event-ID": "nonsense"}) == 0
+    assert begins_at({"after": 0}) == 0
+    assert begins_at({}) == last
+
+
 def test_it_begins_now_unless_told_where(company: Company, founder: Person) -> None:
     key = create_user_key(actor=founder, user=founder.user)[1]
     issue = build.issue(company)
