@@ -24,9 +24,11 @@ class Page:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.framing: list[tuple[str | None, str | None]] = []
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
         self.calls += 1
+        self.framing.append((environ.get("CONTENT_LENGTH"), environ.get("HTTP_TRANSFER_ENCODING")))
         if environ["PATH_INFO"] == "/huge":
             start_response("200 OK", [("Content-Type", "text/plain")])
             return HUGE_ANSWER
@@ -79,6 +81,13 @@ def test_small_and_large_requests_arrive_whole(server: Server) -> None:
     large = 3 * 1024 * 1024 + 7
     assert server.ask(b"x" * large) == (200, str(large).encode())
     assert server.ask((b"x" * 1000 for _ in range(100)), encode_chunked=True) == (200, b"100000")
+
+
+def test_what_came_in_chunks_has_a_length(server: Server) -> None:
+    """Who reads a request goes by its length, and would take one without for empty."""
+    server.ask((b"x" * 1000 for _ in range(3)), encode_chunked=True, headers={"Transfer-Encoding": "chunked"})
+    server.ask(b"x" * 7)
+    assert server.page.framing == [("3000", None), ("7", None)]
 
 
 def test_a_request_over_the_limit_is_refused_without_a_thread(server: Server) -> None:

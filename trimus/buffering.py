@@ -48,7 +48,7 @@ class Buffering:
                 await _refuse(send)
                 return
             body.seek(0)
-            await self.app(scope, _replay(body, size, receive), _bounded(send))
+            await self.app(_sized(scope, size), _replay(body, size, receive), _bounded(send))
 
     async def _read(self, receive: Receive, body: IO[bytes]) -> int | None:
         """Write the request to `body`; its size, or None when the client went away before its end."""
@@ -64,6 +64,13 @@ class Buffering:
             body.write(chunk)
             if not message.get("more_body", False):
                 return size
+
+
+def _sized(scope: Scope, size: int) -> Scope:
+    """The request as one of a known size: what came in chunks is whole now, and its readers go by its length."""
+    framing = (b"content-length", b"transfer-encoding")
+    headers = [(name, value) for name, value in scope["headers"] if name.lower() not in framing]
+    return {**scope, "headers": [*headers, (b"content-length", str(size).encode())]}
 
 
 def _replay(body: IO[bytes], size: int, receive: Receive) -> Receive:
