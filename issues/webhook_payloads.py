@@ -9,35 +9,60 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
+import structlog
 from django.urls import reverse
 
 from issues.models import Activity, Company, Delivery
-from issues.names import Names, Somebody
+from issues.names import Names, Somebody, Wanted
 from issues.sentences import named_in
 from trimus.addresses import address
+
+log = structlog.get_logger(__name__)
 
 VERSION = 1
 TEST_KIND = "webhook.test"
 
 
-def write_bodies(company: Company, deliveries: Iterable[Delivery]) -> None:
-    """Give each delivery that has none yet its body. They are read with their lines of activity."""
+def write_bodies(company: Company, deliveries: Iterable[Delivery]) -> list[Delivery]:
+    """Give each delivery that has none yet its body. They are read with their lines of activity.
+
+    Gives back those for which none could be written. That is a fault of this program: it is logged, and holds up no
+    other.
+    """
     new = [delivery for delivery in deliveries if not delivery.body]
-    lines = [line for delivery in new if (line := delivery.activity) is not None]
-    names = Names(company, named_in(lines))
+    names = Names(company, _wanted(new))
+    broken = []
     for delivery in new:
-        told = {
-            "type": delivery.kind,
-            "timestamp": _stamp(delivery),
-            "data": {
-                "version": VERSION,
-                "company": {"key": company.key, "url": f"{address()}/{company.slug}/"},
-                **(_told(delivery.activity, company, names) if delivery.activity is not None else {}),
-            },
-        }
-        delivery.body = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        try:
+            delivery.body = _body(delivery, company, names)
+        except Exception:
+            log.exception("webhook.no_body", delivery=delivery.pk, kind=delivery.kind)
+            broken.append(delivery)
+    return broken
+
+
+def _wanted(deliveries: Iterable[Delivery]) -> Wanted:
+    wanted = Wanted()
+    for delivery in deliveries:
+        with suppress(Exception):  # a line that cannot be read must not hold up the others
+            wanted |= named_in([delivery.activity] if delivery.activity is not None else [])
+    return wanted
+
+
+def _body(delivery: Delivery, company: Company, names: Names) -> str:
+    told = {
+        "type": delivery.kind,
+        "timestamp": _stamp(delivery),
+        "data": {
+            "version": VERSION,
+            "company": {"key": company.key, "url": f"{address()}/{company.slug}/"},
+            **(_told(delivery.activity, company, names) if delivery.activity is not None else {}),
+        },
+    }
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
 def _stamp(delivery: Delivery) -> str:
@@ -96,10 +121,25 @@ def _change(line: Activity, names: Names) -> dict[str, Any]:
         case "issue.parent":
             return {name: _identifier(pk, names) for name, pk in data.items()}
         case "issue.assigned":
-            return {name: _somebody(names.refer(reference)) for name, reference in data.items()}
+            return {**data, **{name: _somebody(names.refer(data[name])) for name in ("from", "to")}}
         case _:
             issues = {name: _identifier(data[name], names) for name in ("blocker", "parent") if name in data}
-            return {**data, **issues}
+            return {**data, **issues, **_people(data, names)}
+
+
+def _people(data: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """The fields that name members and agents; lines hold their ids."""
+    one = {
+        name: _somebody(rows.get(data[name]))
+        for name, rows in (("agent", names.agents), ("member", names.members), ("stalled", names.agents))
+        if name in data
+    }
+    several = {
+        name: [_somebody(rows.get(pk)) for pk in data[name]]
+        for name, rows in (("agents", names.agents), ("members", names.members))
+        if name in data
+    }
+    return one | several
 
 
 _SAID_ELSEWHERE = frozenset({"run", "comment", "approval"})

@@ -33,6 +33,8 @@ MOST_DOUBLED = 9
 LONGEST = datetime.timedelta(days=1)
 """For so long a message is tried, and a webhook may fail, until it is given up."""
 
+NO_BODY = "Trimus could not write this message; its log says why."
+
 GONE = 410
 """The answer by which a receiver says that it wants no more, for good."""
 
@@ -77,11 +79,13 @@ def next_round(webhook: Webhook) -> list[Delivery]:
         )
         new = [delivery for delivery in deliveries if not delivery.body]
         if new:
-            write_bodies(held.company, new)
-            Delivery.objects.bulk_update(new, ["body"])
+            broken = write_bodies(held.company, new)
+            for delivery in broken:
+                delivery.state, delivery.ended_at, delivery.error = DeliveryState.FAILED, now, NO_BODY
+            Delivery.objects.bulk_update(new, ["body", "state", "ended_at", "error"])
         for delivery in deliveries:
             delivery.webhook = held
-    return deliveries
+    return [delivery for delivery in deliveries if delivery.state == DeliveryState.PENDING]
 
 
 def note_answers(webhook: Webhook, answers: Sequence[Answer]) -> bool:
@@ -103,7 +107,7 @@ def note_answers(webhook: Webhook, answers: Sequence[Answer]) -> bool:
             held.failures, held.failing_since, held.held_until = 0, None, None
         held.save(update_fields=["failures", "failing_since", "held_until"])
     if why := _why_hopeless(held, answers, now):
-        give_up_on(held, why)
+        give_up_on(held, why, for_good=_is_gone(answers))
     return not has_failed
 
 
@@ -157,9 +161,13 @@ def _asked_wait(answers: Sequence[Answer]) -> datetime.timedelta:
     return min(datetime.timedelta(seconds=max(seconds, 0.0)), LONGEST_WAIT)
 
 
+def _is_gone(answers: Sequence[Answer]) -> bool:
+    return any(answer.status_code == GONE for answer in answers)
+
+
 def _why_hopeless(webhook: Webhook, answers: Sequence[Answer], now: datetime.datetime) -> str:
     """Why nothing more is sent to it; empty if it has not failed for long enough."""
-    if any(answer.status_code == GONE for answer in answers):
+    if _is_gone(answers):
         return "Its receiver answered 410 Gone: it wants no more."
     if webhook.failing_since is not None and webhook.failing_since <= now - LONGEST:
         return f"It has failed for a day. Last: {answers[-1].error}"

@@ -70,10 +70,10 @@ def switch_webhook(*, actor: Actor, webhook: Webhook, on: bool) -> Webhook:
     webhook, company = _lock(actor, webhook)
     if webhook.enabled != on:
         webhook.enabled, webhook.why_off = on, ""
+        # Also when it is turned on: a change that was under way as it was turned off has left its message since.
+        _drop_waiting(webhook, "The webhook was turned off.")
         _forgive(webhook)
         webhook.save()
-        if not on:
-            _drop_waiting(webhook, "The webhook was turned off.")
         _note_kinds(company)
         record(actor, "webhook.switched", company, webhook=webhook.pk, host=webhook.host, on=on)
     return webhook
@@ -118,12 +118,12 @@ def send_test(*, actor: Actor, webhook: Webhook) -> Delivery:
 
 
 @service
-def give_up_on(webhook: Webhook, why: str) -> None:
+def give_up_on(webhook: Webhook, why: str, *, for_good: bool = False) -> None:
     """Turn it off because its receiver does not take what it is sent, and tell the owners. Nothing if somebody turned
-    it off or removed it meanwhile, or it was mended."""
+    it off or removed it meanwhile, or it was mended; `for_good` says that its receiver wants no more even so."""
     company = lock_company(webhook.company)
     held = _held(company, webhook)
-    if held is None or not held.enabled or held.failures == 0:
+    if held is None or not held.enabled or (held.failures == 0 and not for_good):
         return
     held.enabled, held.why_off = False, why[:300]
     held.save()
@@ -145,7 +145,7 @@ def _lock(actor: Actor, webhook: Webhook) -> tuple[Webhook, Company]:
 
 
 def _held(company: Company, webhook: Webhook) -> Webhook | None:
-    # Whoever writes a delivery takes a share of the webhook's key, and must not wait for who changes its other columns.
+    # Its key never changes: deliveries name it by that, without a constraint, and wait for nobody.
     held = Webhook.objects.select_for_update(no_key=True).filter(company=company, pk=webhook.pk).first()
     if held is not None:
         held.company = company

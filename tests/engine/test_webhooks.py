@@ -22,7 +22,8 @@ from engine.clock import follow_clock
 from engine.heartbeat import heartbeat
 from engine.retention import drop_old_texts
 from issues import outbox
-from issues.actors import Person
+from issues.activity import record
+from issues.actors import SYSTEM, Person
 from issues.effects import quietly, savepoint, unit
 from issues.models import (
     Activity,
@@ -42,8 +43,12 @@ from issues.services.approvals import decide_approval
 from issues.services.blockers import add_blockers
 from issues.services.deliveries import FIRST_WAIT, LONGEST
 from issues.services.issues import assign_issue, delete_issue, set_parent, set_priority, set_status
+from issues.services.reviews import set_reviewers
+from issues.services.transitions import enter_status
+from issues.services.undo import undo
 from issues.services.webhooks import add_webhook, edit_webhook, rotate_secret, send_test, switch_webhook
 from issues.tidying import forget_what_is_over
+from issues.traces import traced
 from tests import build
 from tests.engine.receivers import ALL, Receiver, make_due, receiving, send
 
@@ -128,6 +133,57 @@ class TestWhatIsTold:
         said = receiver.told("comment.written")["data"]["comment"]
         assert said["id"] == comment.pk
         assert said["url"].endswith(f"/issues/ACME-1/?comment={comment.pk}#comment-{comment.pk}")
+
+    def test_people_and_agents_are_named_by_their_handles(
+        self, webhook: Webhook, company: Company, issue: Issue, owner: Person, ada: Agent, receiver: Receiver
+    ) -> None:
+        set_reviewers(actor=owner, issue=issue, reviewers=[ada, build.member_row(owner)])
+        set_budget(actor=owner, company=company, agent=ada, tokens=1_000)
+        named = {"kind": "agent", "handle": "ada", "name": "Ada"}
+        with unit():
+            enter_status(issue, Status.BLOCKED, SYSTEM, stalled=ada.pk)
+        send()
+        changes = {got.told["type"]: got.told["data"]["change"] for got in receiver.got}
+        assert changes["issue.reviewers"] == {
+            "members": [{"kind": "member", "handle": "acme-founder", "name": "Acme-founder"}],
+            "agents": [named],
+        }
+        assert changes["budget.set"]["agent"] == named
+        assert changes["issue.status"]["stalled"] == named
+
+    def test_a_budget_of_the_company_names_nobody(
+        self, webhook: Webhook, company: Company, owner: Person, receiver: Receiver
+    ) -> None:
+        company.refresh_from_db()
+        set_budget(actor=owner, company=company, tokens=1_000)
+        send()
+        assert receiver.told("budget.set")["data"]["change"]["agent"] is None
+
+    def test_an_assignment_that_is_taken_back_is_told(
+        self, webhook: Webhook, company: Company, issue: Issue, owner: Person, ada: Agent, receiver: Receiver
+    ) -> None:
+        with traced() as trace:
+            assign_issue(actor=owner, issue=issue, assignee=ada)
+        done = Activity.objects.get(kind="issue.assigned")
+        undo(actor=owner, company=company, trace=trace.taken())
+        send()
+        changes = {got.told["data"]["activity"]: got.told["data"]["change"] for got in receiver.got}
+        undone = Activity.objects.filter(kind="issue.assigned").latest("pk")
+        assert changes[undone.pk] == {
+            "from": {"kind": "agent", "handle": "ada", "name": "Ada"}, "to": None, "undone": done.pk,
+        }  # fmt: skip
+
+    def test_a_message_that_cannot_be_written_holds_up_no_other(
+        self, webhook: Webhook, issue: Issue, owner: Person, receiver: Receiver
+    ) -> None:
+        with unit():
+            record(owner, "issue.parent", issue, **{"from": None, "to": {"not": "an id"}})
+        build.comment(issue, "Look.")
+        send()
+        assert receiver.kinds == ["comment.written", "issue.created"]
+        broken = last("issue.parent")
+        assert (broken.state, broken.tries, broken.ended_at is None) == (DeliveryState.FAILED, 0, False)
+        assert "its log says why" in broken.error
 
     def test_of_an_issue_that_is_gone_its_identifier_is_told(
         self, webhook: Webhook, issue: Issue, owner: Person, receiver: Receiver
@@ -312,6 +368,27 @@ class TestUntilItIsTaken:
         webhook.refresh_from_db()
         assert not webhook.enabled
         assert "410" in webhook.why_off
+
+    def test_who_answers_410_to_one_of_several_is_left_alone_too(
+        self, webhook: Webhook, issue: Issue, receiver: Receiver
+    ) -> None:
+        build.comment(issue, "Look.")
+        receiver.answers = [(410, {}), (200, {})]
+        send()
+        webhook.refresh_from_db()
+        assert not webhook.enabled
+        assert "410" in webhook.why_off
+
+    def test_what_a_race_left_to_one_that_was_off_is_not_sent(
+        self, webhook: Webhook, issue: Issue, owner: Person, receiver: Receiver
+    ) -> None:
+        switch_webhook(actor=owner, webhook=webhook, on=False)
+        left = new_delivery(webhook, "issue.created", Activity.objects.get(kind="issue.created"))
+        left.save(force_insert=True)
+        switch_webhook(actor=owner, webhook=webhook, on=True)
+        send()
+        left.refresh_from_db()
+        assert (receiver.got, left.state) == ([], DeliveryState.DROPPED)
 
     def test_what_waits_for_one_that_is_turned_off_is_not_sent(
         self, webhook: Webhook, issue: Issue, owner: Person, receiver: Receiver
