@@ -20,6 +20,7 @@ WHOLE = "body"
 """Names all that came in, where there is no field of that name."""
 
 _FIELD = re.compile(r"\{\{\s*([^{}\s][^{}]{0,199}?)\s*\}\}")
+_JSON = json.JSONEncoder(ensure_ascii=False, indent=2)
 _UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -60,9 +61,15 @@ def _as_text(value: Any) -> str:
         return ""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, indent=2 if isinstance(value, dict | list) else None)
+    written, size = [], 0
+    for part in _JSON.iterencode(value):  # no further than is shown: indented, a body is many times its size
+        written.append(part)
+        size += len(part)
+        if size > FIELD_CHARACTERS:
+            break
+    return "".join(written)
 
 
 def _clean(text: str) -> str:
-    text = _UNSENDABLE.sub("", HIDDEN.sub("", text.replace("\r\n", "\n")))
-    return text if len(text) <= FIELD_CHARACTERS else text[:FIELD_CHARACTERS] + "…"
+    cut = text if len(text) <= FIELD_CHARACTERS else text[:FIELD_CHARACTERS] + "…"
+    return _UNSENDABLE.sub("", HIDDEN.sub("", cut.replace("\r\n", "\n")))

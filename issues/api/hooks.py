@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -23,7 +23,7 @@ from issues.refusals import Invalid
 from issues.rest import once
 from issues.rest.bodies import JsonBody
 from issues.rest.paging import Page
-from issues.rest.problems import BodyTooLarge
+from issues.rest.problems import BodyTooLarge, Malformed
 from issues.rest.references import labels_named, project_named, somebody_named
 from issues.rest.scope import Scope, row_in_scope, scope_of
 from issues.rest.shapes import Form, PriorityField, Shape, SomebodyField, StampField, WrittenField
@@ -33,6 +33,9 @@ from issues.services.hooks import add_hook, edit_hook, open_by_hook, remove_hook
 TAG = "Hooks"
 BODY_BYTES = 128 * 1024
 """What may come in at once: far more than an alert says."""
+
+MOST_LEVELS = 50
+"""Of lists and objects inside one another."""
 
 
 class HookShape(Shape):
@@ -215,4 +218,20 @@ def _what_came(request: Request) -> Any:
     if isinstance(data, QueryDict):
         lists = ((name, [value for value in values if isinstance(value, str)]) for name, values in data.lists())
         return {name: ", ".join(values) for name, values in lists if values}
+    _check_depth(data)
     return data
+
+
+def _check_depth(data: Any) -> None:
+    """Malformed for more than MOST_LEVELS of lists and objects inside one another."""
+    level = [data]
+    for _ in range(MOST_LEVELS):
+        level = [inner for one in level for inner in _inside(one)]
+    if any(isinstance(one, dict | list) for one in level):
+        raise Malformed(f"The body has more than {MOST_LEVELS} levels of lists and objects.")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

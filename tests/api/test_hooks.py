@@ -89,6 +89,13 @@ class TestCalling:
         assert call(token, {}, **{"Idempotency-Key": "x" * 201}).status_code == 422
         assert not Issue.objects.exists()
 
+    def test_a_body_goes_so_deep_and_no_deeper(self, company: Company) -> None:
+        _, token = build.hook(company, description="{{body}}")
+        assert call(token, "[" * 50 + "1" + "]" * 50).status_code == 201
+        assert call(token, '{"a":' * 50 + "[]" + "}" * 50).status_code == 400
+        assert call(token, "[" * 51 + "]" * 51).status_code == 400
+        assert Issue.objects.count() == 1
+
     def test_over_its_limit_it_is_told_how_long_to_wait(self, company: Company) -> None:
         _, token = build.hook(company, per_hour=1)
         call(token, {})

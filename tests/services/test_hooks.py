@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -72,6 +73,19 @@ class TestTemplates:
 
     def test_a_field_is_cut(self) -> None:
         assert fill("{{a}}", {"a": "x" * 100_000}) == "x" * FIELD_CHARACTERS + "…"
+
+    def test_no_more_of_a_body_is_written_out_than_is_kept(self) -> None:
+        deep: Any = []
+        for _ in range(400):
+            deep = [deep, 1]
+        tracemalloc.start()
+        try:
+            texts = [fill("{{body}}", data) for data in (deep, [[[1]] * 30_000])]
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert [len(text) for text in texts] == [FIELD_CHARACTERS + 1] * 2
+        assert peak < 2_000_000  # bytes; written out whole, the second is over 5
 
 
 class TestOpening:
