@@ -177,7 +177,7 @@ def _models() -> Check:
     if mute:
         more = f" and {len(mute) - 5} more" if len(mute) > 5 else ""
         return Check("models", f"no model answers {', '.join(mute[:5])}{more}", why)
-    return Check("models", f"{len(agents)} active agents have a provider")
+    return Check("models", f"active agents that have a provider: {len(agents)}")
 
 
 def _providers() -> Check:
@@ -216,7 +216,7 @@ def _programs() -> Check:
         except Unusable as problem:
             whose = f"{agent.company.key} @{agent.handle} cannot be run"
             return Check("programs", whose, f"{problem} It is looked for in TRIMUS_CLI_PATH.")
-    return Check("programs", f"{len(agents)} active agents are programs of the server")
+    return Check("programs", f"active agents that are programs of the server: {len(agents)}")
 
 
 def _webhooks() -> Check:

@@ -33,6 +33,16 @@ def claude(stand_ins: StandIns, work: str = "pass", **fields: object) -> Agent:
     return stand_ins.hire(CLAUDE.replace("WORK", work), **{"adapter": "claude_local"} | fields)
 
 
+def uses(what: str, tokens: int) -> str:
+    """Work that takes so many, says so, and goes on until it is ended."""
+    return f"""
+    usage[{what!r}] = {tokens}
+    say(type="assistant", session_id=session, message={{"id": "m-2", "content": said, "usage": usage}})
+    import time
+    time.sleep(600)
+    """.strip()
+
+
 def asked(stand_ins: StandIns) -> list[list[str]]:
     """The arguments of each start, in order."""
     return [json.loads(line) for line in stand_ins.told("asked").splitlines()]
@@ -69,13 +79,7 @@ class TestClaudeCode:
     def test_is_ended_when_what_it_uses_goes_beyond_the_budget(
         self, company: Company, owner: Person, stand_ins: StandIns
     ) -> None:
-        work = """
-    usage["input_tokens"] = 10_000_000
-    say(type="assistant", session_id=session, message={"id": "m-2", "content": said, "usage": usage})
-    import time
-    time.sleep(600)
-    """
-        ada = claude(stand_ins, work.strip())
+        ada = claude(stand_ins, uses("input_tokens", 10_000_000))
         set_budget(actor=owner, company=company, agent=ada, tokens=1_000_000)
         build.issue(company, assignee=ada)
         run = run_next()
@@ -86,13 +90,7 @@ class TestClaudeCode:
     def test_is_ended_when_it_costs_more_than_the_budget_whatever_model_it_has_chosen(
         self, company: Company, owner: Person, stand_ins: StandIns
     ) -> None:
-        work = """
-    usage["output_tokens"] = 1_000_000
-    say(type="assistant", session_id=session, message={"id": "m-2", "content": said, "usage": usage})
-    import time
-    time.sleep(600)
-    """
-        ada = claude(stand_ins, work.strip())
+        ada = claude(stand_ins, uses("output_tokens", 1_000_000))
         assert not ada.model
         set_budget(actor=owner, company=company, agent=ada, microdollars=1_000_000)
         build.issue(company, assignee=ada)
@@ -104,13 +102,7 @@ class TestClaudeCode:
     def test_which_had_acted_by_its_key_is_for_a_person_to_run_again(
         self, company: Company, owner: Person, stand_ins: StandIns
     ) -> None:
-        work = """
-    usage["input_tokens"] = 10_000_000
-    say(type="assistant", session_id=session, message={"id": "m-2", "content": said, "usage": usage})
-    import time
-    time.sleep(600)
-    """
-        ada = claude(stand_ins, work.strip())
+        ada = claude(stand_ins, uses("input_tokens", 10_000_000))
         set_budget(actor=owner, company=company, agent=ada, tokens=1_000_000)
         build.issue(company, assignee=ada)
         run = claim_next()

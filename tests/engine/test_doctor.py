@@ -71,7 +71,7 @@ def test_agents_that_no_model_answers_are_named() -> None:
 def test_programs_that_are_missing_or_not_allowed_are_named(settings: Settings) -> None:
     company, _ = build.company_with_founder()
     build.agent(company, "Cato", adapter="process", command="cat")
-    assert found("programs").found == "1 active agents are programs of the server"
+    assert found("programs").found == "active agents that are programs of the server: 1"
     build.agent(company, "Dora", adapter="process", command="no-such-program")
     check = found("programs")
     assert check.found == "ACME @dora cannot be run"
